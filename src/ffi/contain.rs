@@ -1,0 +1,68 @@
+//! The one way out of every callback.
+//!
+//! A panic that unwinds out of an `extern "C"` function aborts the user's process, so a callback's whole body runs
+//! inside [`contain`]: a panic in the body, in an error's `Display` or while a value is dropped becomes an error text
+//! for the engine, and the next statement runs. The panic hook still prints to standard error first.
+
+use crate::error::{Error, Result};
+use std::any::Any;
+use std::ffi::{CStr, CString, c_void};
+use std::fmt::Display;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Runs `body`; hands `report` one line, `name: message`, when it fails or panics.
+pub(super) fn contain(name: &CStr, report: impl FnOnce(&CStr), body: impl FnOnce() -> Result<()>) {
+    let error = match catch(body) {
+        Ok(Ok(())) => return,
+        Ok(Err(error)) => error,
+        Err(message) => Error::Panic { message },
+    };
+    let text = catch(|| error_line(name, &error))
+        .unwrap_or_else(|_| c"time_bucket: an error whose text can't be shown".into());
+    report(&text);
+}
+
+/// Runs a body that can report nothing, such as a destructor; gives `default` when it panics.
+pub(super) fn contain_quietly<T>(default: T, body: impl FnOnce() -> T) -> T {
+    catch(body).unwrap_or(default)
+}
+
+/// `body`'s value, or the message that it panicked with.
+fn catch<T>(body: impl FnOnce() -> T) -> std::result::Result<T, String> {
+    catch_unwind(AssertUnwindSafe(body)).map_err(|payload| {
+        let message = message_of(payload.as_ref()).to_owned();
+        // A payload's destructor may panic in its turn; its second payload is leaked to end the chain.
+        if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            std::mem::forget(second);
+        }
+        message
+    })
+}
+
+fn message_of(payload: &(dyn Any + Send)) -> &str {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message")
+}
+
+/// `name: error` as one line of C text.
+fn error_line(name: &CStr, error: &impl Display) -> CString {
+    let line = format!("{}: {error}", name.to_string_lossy()).replace(['\n', '\r', '\0'], " ");
+    CString::new(line).unwrap_or_default()
+}
+
+/// Gives a value away to the engine, which frees it with [`drop_box`].
+pub(super) fn give_away<T>(value: T) -> *mut c_void {
+    Box::into_raw(Box::new(value)).cast()
+}
+
+/// Frees what [`give_away`] gave.
+///
+/// # Safety
+///
+/// `pointer` comes from `give_away::<T>`, and this is the last use of it.
+pub(super) unsafe extern "C" fn drop_box<T>(pointer: *mut c_void) {
+    contain_quietly((), || {
+        // SAFETY: the caller gives back the box of a `T`, once.
+        drop(unsafe { Box::from_raw(pointer.cast::<T>()) });
+    });
+}

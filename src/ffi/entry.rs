@@ -1,0 +1,104 @@
+//! What the engine calls when the extension is loaded.
+
+use super::contain::contain;
+use super::handles::{Connection, ScalarFunctionSet};
+use super::scalar::{Scalar, Signature, build};
+use crate::error::{Error, Result};
+use libduckdb_sys as sys;
+use std::ffi::CStr;
+
+/// The version of the C API whose functions are used, as `package.metadata.duckdb` in Cargo.toml says too.
+const C_API_VERSION: &str = "v1.5.6";
+
+/// Registers everything in the engine that loads the extension. Gives `false` when that failed, after the reason was
+/// set.
+///
+/// # Safety
+///
+/// Only the engine calls this, during LOAD, with pointers that are alive until it returns.
+#[expect(unreachable_pub, reason = "exported by name, not by path")]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn time_bucket_init_c_api(
+    info: sys::duckdb_extension_info,
+    access: *const sys::duckdb_extension_access,
+) -> bool {
+    let mut loaded = false;
+    let report = |text: &CStr| {
+        // SAFETY: both pointers are alive during LOAD; the text is copied.
+        if let Some(set_error) = unsafe { (*access).set_error } {
+            // SAFETY: as above.
+            unsafe { set_error(info, text.as_ptr()) };
+        }
+    };
+    contain(c"time_bucket", report, || {
+        // SAFETY: both pointers are alive during LOAD.
+        loaded = unsafe { load(info, access) }?;
+        Ok(())
+    });
+    loaded
+}
+
+/// Gives `Ok(false)` when the engine has refused and set the reason itself.
+///
+/// # Safety
+///
+/// As for [`time_bucket_init_c_api`].
+unsafe fn load(
+    info: sys::duckdb_extension_info,
+    access: *const sys::duckdb_extension_access,
+) -> Result<bool> {
+    // SAFETY: the pointers are alive during LOAD.
+    let initialized = unsafe { sys::duckdb_rs_extension_api_init(info, access, C_API_VERSION) };
+    if !initialized.map_err(|_| Error::Load { what: "C API" })? {
+        return Ok(false);
+    }
+    // SAFETY: the pointer is alive during LOAD.
+    let get_database = unsafe { (*access).get_database }.ok_or(Error::Load { what: "database" })?;
+    // SAFETY: the engine's own function, with the info that it gave.
+    let database = unsafe { get_database(info) };
+    if database.is_null() {
+        return Ok(false);
+    }
+    // SAFETY: the database is alive during LOAD.
+    let connection = unsafe { Connection::open(*database) }?;
+    // The connection is closed when the registry is dropped, before LOAD returns.
+    let registry = Registry { connection };
+    crate::functions::register(&registry)?;
+    Ok(true)
+}
+
+/// Where functions are registered.
+pub(crate) struct Registry {
+    connection: Connection,
+}
+
+impl Registry {
+    /// Adds overloads to the function that they name. An overload whose parameters the engine has already replaces it.
+    pub(crate) fn scalars<S: Scalar>(
+        &self,
+        name: &'static CStr,
+        overloads: impl IntoIterator<Item = (Signature, S)>,
+    ) -> Result<()> {
+        let set = ScalarFunctionSet::new(name);
+        let refused = || Error::Registration { name: name.to_string_lossy().into_owned() };
+        for (signature, scalar) in overloads {
+            let function = build(&signature, scalar);
+            // SAFETY: the set and the function are alive; the set keeps a copy, which shares the extra info.
+            let state = unsafe { sys::duckdb_add_scalar_function_to_set(set.raw(), function.raw()) };
+            (state == sys::DuckDBSuccess).then_some(()).ok_or_else(refused)?;
+        }
+        // SAFETY: the connection and the set are alive; the catalog keeps a copy of the set.
+        let state = unsafe { sys::duckdb_register_scalar_function_set(self.connection.raw(), set.raw()) };
+        (state == sys::DuckDBSuccess).then_some(()).ok_or_else(refused)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// Cargo.toml is the one place for the version; the packaged file is stamped from there.
+    #[test]
+    fn the_c_api_version_is_that_of_the_manifest() {
+        let manifest = include_str!("../../Cargo.toml");
+        assert!(manifest.contains(&format!("capi = \"{}\"", super::C_API_VERSION)));
+    }
+}

@@ -1,0 +1,208 @@
+//! Owners of the engine's handles: each frees its handle once, when it is dropped.
+
+use crate::error::{Error, Result};
+use crate::kernel::{Interval, Precision};
+use libduckdb_sys as sys;
+use std::ffi::CStr;
+
+/// Declares an owner of one kind of handle and the function that frees it.
+macro_rules! owner {
+    ($(#[$docs:meta])* $name:ident($handle:ty), $destroy:path) => {
+        $(#[$docs])*
+        pub(crate) struct $name($handle);
+
+        impl $name {
+            /// The handle, still owned by this value.
+            pub(super) const fn raw(&self) -> $handle {
+                self.0
+            }
+        }
+
+        impl Drop for $name {
+            fn drop(&mut self) {
+                // SAFETY: the handle came from the engine, is owned by this value alone and is freed here only. The
+                // engine's destroy functions accept null.
+                unsafe { $destroy(&mut self.0) };
+            }
+        }
+    };
+}
+
+owner!(
+    /// A connection of our own. One kept open after LOAD would keep the database's files open too.
+    Connection(sys::duckdb_connection), sys::duckdb_disconnect
+);
+owner!(
+    /// A column type.
+    LogicalType(sys::duckdb_logical_type), sys::duckdb_destroy_logical_type
+);
+owner!(
+    /// A scalar function under construction.
+    ScalarFunction(sys::duckdb_scalar_function), sys::duckdb_destroy_scalar_function
+);
+owner!(
+    /// All overloads of one name.
+    ScalarFunctionSet(sys::duckdb_scalar_function_set), sys::duckdb_destroy_scalar_function_set
+);
+owner!(
+    /// A bound argument, not yet computed.
+    Expression(sys::duckdb_expression), sys::duckdb_destroy_expression
+);
+owner!(
+    /// The session that binds.
+    ClientContext(sys::duckdb_client_context), sys::duckdb_destroy_client_context
+);
+owner!(
+    /// A value of any type.
+    Value(sys::duckdb_value), sys::duckdb_destroy_value
+);
+owner!(
+    /// The reason why the engine failed, or null.
+    ErrorData(sys::duckdb_error_data), sys::duckdb_destroy_error_data
+);
+
+impl Connection {
+    /// # Safety
+    ///
+    /// `database` is alive.
+    pub(super) unsafe fn open(database: sys::duckdb_database) -> Result<Self> {
+        let mut connection = std::ptr::null_mut();
+        // SAFETY: the database is alive, and the out pointer is valid.
+        let state = unsafe { sys::duckdb_connect(database, &mut connection) };
+        if state == sys::DuckDBSuccess {
+            Ok(Self(connection))
+        } else {
+            Err(Error::Load { what: "connection" })
+        }
+    }
+}
+
+impl LogicalType {
+    /// The type with this id of the C API, or `None` where the running engine has no such type.
+    pub(crate) fn of_id(id: sys::duckdb_type) -> Option<Self> {
+        // SAFETY: any id may be asked for; an unknown one gives the invalid type.
+        let logical_type = Self(unsafe { sys::duckdb_create_logical_type(id) });
+        (!logical_type.raw().is_null() && logical_type.id() == id).then_some(logical_type)
+    }
+
+    /// The id of the C API.
+    pub(crate) fn id(&self) -> sys::duckdb_type {
+        // SAFETY: the handle is alive.
+        unsafe { sys::duckdb_get_type_id(self.raw()) }
+    }
+}
+
+impl ScalarFunction {
+    pub(super) fn new() -> Self {
+        // SAFETY: no precondition.
+        Self(unsafe { sys::duckdb_create_scalar_function() })
+    }
+}
+
+impl ScalarFunctionSet {
+    pub(super) fn new(name: &CStr) -> Self {
+        // SAFETY: the name is a C string, and is copied.
+        Self(unsafe { sys::duckdb_create_scalar_function_set(name.as_ptr()) })
+    }
+}
+
+impl ClientContext {
+    /// # Safety
+    ///
+    /// `info` is the argument of a running bind callback of a scalar function.
+    pub(super) unsafe fn of_bind(info: sys::duckdb_bind_info) -> Self {
+        let mut context = std::ptr::null_mut();
+        // SAFETY: the bind is running, and the out pointer is valid.
+        unsafe { sys::duckdb_scalar_function_get_client_context(info, &mut context) };
+        Self(context)
+    }
+}
+
+impl ErrorData {
+    fn message(&self) -> Option<String> {
+        // SAFETY: the handle is alive or null, which both functions accept; the text lives as long as the handle.
+        unsafe {
+            if !sys::duckdb_error_data_has_error(self.raw()) {
+                return None;
+            }
+            let text = sys::duckdb_error_data_message(self.raw());
+            (!text.is_null()).then(|| CStr::from_ptr(text).to_string_lossy().into_owned())
+        }
+    }
+}
+
+impl Expression {
+    /// # Safety
+    ///
+    /// `info` is the argument of a running bind callback. For a subquery the engine gives no expression and sets an
+    /// error of its own, which the caller has to replace.
+    pub(super) unsafe fn of_bind(info: sys::duckdb_bind_info, index: usize) -> Option<Self> {
+        // SAFETY: the bind is running; an index out of bounds gives null.
+        let expression = unsafe { sys::duckdb_scalar_function_bind_get_argument(info, index as sys::idx_t) };
+        (!expression.is_null()).then_some(Self(expression))
+    }
+
+    /// The type before the engine's implicit cast to the parameter's type.
+    pub(super) fn type_id(&self) -> sys::duckdb_type {
+        // SAFETY: the handle is alive; the type that it gives is ours.
+        LogicalType(unsafe { sys::duckdb_expression_return_type(self.raw()) }).id()
+    }
+
+    /// The value when it folds to a constant; the engine's sentence when computing it fails.
+    pub(super) fn fold(&self, context: &ClientContext) -> std::result::Result<Option<Value>, String> {
+        let mut value = std::ptr::null_mut();
+        // SAFETY: both handles are alive, and the out pointer is valid. Folding catches the engine's exceptions.
+        let error = unsafe {
+            if !sys::duckdb_expression_is_foldable(self.raw()) {
+                return Ok(None);
+            }
+            ErrorData(sys::duckdb_expression_fold(context.raw(), self.raw(), &mut value))
+        };
+        match error.message() {
+            Some(message) => Err(message),
+            None => Ok((!value.is_null()).then_some(Value(value))),
+        }
+    }
+}
+
+impl Value {
+    /// Whether this is NULL of any type.
+    pub(super) fn is_null(&self) -> bool {
+        // SAFETY: the handle is alive.
+        unsafe { sys::duckdb_is_null_value(self.raw()) }
+    }
+
+    /// As an interval, or `None` when it can't be cast to one. The C API marks a failed cast by the smallest value
+    /// of every field, which no interval literal can have.
+    pub(super) fn interval(&self) -> Option<Interval> {
+        // SAFETY: the handle is alive and not NULL.
+        let sys::duckdb_interval { months, days, micros } = unsafe { sys::duckdb_get_interval(self.raw()) };
+        let failed = months == i32::MIN && days == i32::MIN && micros == i64::MIN;
+        (!failed).then_some(Interval { months, days, micros })
+    }
+
+    /// As the ticks of a timestamp without time zone, or `None` when it can't be cast to one.
+    pub(super) fn local_ticks(&self, precision: Precision) -> Option<i64> {
+        // SAFETY: the handle is alive and not NULL.
+        let ticks = unsafe {
+            match precision {
+                Precision::Second => sys::duckdb_get_timestamp_s(self.raw()).seconds,
+                Precision::Millisecond => sys::duckdb_get_timestamp_ms(self.raw()).millis,
+                Precision::Microsecond => sys::duckdb_get_timestamp(self.raw()).micros,
+                Precision::Nanosecond => sys::duckdb_get_timestamp_ns(self.raw()).nanos,
+            }
+        };
+        (ticks != i64::MIN).then_some(ticks)
+    }
+
+    /// The ticks of a timestamp with time zone, which this must be and whose type is `id`; `None` for a type that
+    /// the C API can't read.
+    pub(super) fn instant_ticks(&self, id: sys::duckdb_type) -> Option<i64> {
+        if id == sys::DUCKDB_TYPE_DUCKDB_TYPE_TIMESTAMP_TZ {
+            // SAFETY: the handle is alive and not NULL.
+            Some(unsafe { sys::duckdb_get_timestamp_tz(self.raw()) }.micros)
+        } else {
+            self.local_ticks(Precision::Nanosecond)
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! The border with the engine: the only place, with [`crate::simd`], that has `unsafe`.
+//!
+//! What it promises to the rest of the crate:
+//! - every callback runs inside `contain`, so no panic unwinds into the engine;
+//! - every handle that the engine gives away is owned by a type that frees it once;
+//! - vectors appear as slices whose length is the chunk's and whose element type was checked against the signature.
+//!
+//! The rules of the C API that a `SAFETY` comment relies on are those of `duckdb.h` 1.5.6 and of its implementation
+//! in the engine's `src/main/capi`.
+#![allow(unsafe_code)]
+
+mod contain;
+mod entry;
+mod handles;
+mod scalar;
+mod vectors;
+
+pub(crate) use entry::Registry;
+pub(crate) use handles::LogicalType;
+pub(crate) use libduckdb_sys::duckdb_type as TypeId;
+pub(crate) use scalar::{Arguments, Constant, Scalar, Signature};
+pub(crate) use vectors::{Chunk, Output};
+
+/// The id of TIMESTAMPTZ_NS, which DuckDB 2.0 added after the C API that the bindings were made from.
+pub(crate) const TIMESTAMP_TZ_NS: TypeId = 42;

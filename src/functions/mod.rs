@@ -1,0 +1,12 @@
+//! The SQL functions: which overloads exist, what they check at bind and which kernel they run. No arithmetic.
+
+mod bucket;
+mod types;
+
+use crate::error::Result;
+use crate::ffi::Registry;
+
+/// Registers every function in the engine.
+pub(crate) fn register(registry: &Registry) -> Result<()> {
+    bucket::register(registry)
+}

@@ -1,0 +1,77 @@
+//! DuckDB's INTERVAL: three fields that are never normalised into each other.
+
+use std::fmt;
+
+/// An interval as the engine stores it. Its layout is that of `duckdb_interval`, so a vector of intervals can be
+/// read as a slice of these.
+///
+/// Two intervals that DuckDB's `=` calls equal (`1 month`, `30 days`) differ here, on purpose: what has no fixed
+/// length must be told from what has, by its own fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[repr(C)]
+pub struct Interval {
+    /// Calendar months, twelve to a year; their length varies.
+    pub months: i32,
+    /// Days of exactly 24 hours.
+    pub days: i32,
+    /// Microseconds.
+    pub micros: i64,
+}
+
+const NANOS_PER_MICRO: i128 = 1_000;
+const MICROS_PER_SECOND: u64 = 1_000_000;
+const NANOS_PER_DAY: i128 = 86_400 * MICROS_PER_SECOND as i128 * NANOS_PER_MICRO;
+
+impl Interval {
+    /// The exact length in nanoseconds, or `None` for a calendar interval (one whose months field is not zero).
+    #[must_use]
+    pub const fn fixed_nanos(self) -> Option<i128> {
+        if self.months != 0 {
+            return None;
+        }
+        Some(self.days as i128 * NANOS_PER_DAY + self.micros as i128 * NANOS_PER_MICRO)
+    }
+
+    /// The interval of this many nanoseconds, as days and microseconds of one sign, or `None` when it is no whole
+    /// number of microseconds or has more days than the field holds.
+    #[must_use]
+    pub fn from_nanos(nanos: i128) -> Option<Self> {
+        if nanos % NANOS_PER_MICRO != 0 {
+            return None;
+        }
+        Some(Self {
+            months: 0,
+            days: i32::try_from(nanos / NANOS_PER_DAY).ok()?,
+            micros: i64::try_from(nanos % NANOS_PER_DAY / NANOS_PER_MICRO).ok()?,
+        })
+    }
+}
+
+/// Prints the literal that makes this interval, in the engine's own words: `INTERVAL '1 month -30 days 00:00:01.5'`.
+impl fmt::Display for Interval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = Vec::new();
+        for (count, unit) in [(self.months / 12, "year"), (self.months % 12, "month"), (self.days, "day")] {
+            match count {
+                0 => {}
+                1 | -1 => parts.push(format!("{count} {unit}")),
+                _ => parts.push(format!("{count} {unit}s")),
+            }
+        }
+        if self.micros != 0 || parts.is_empty() {
+            let sign = if self.micros < 0 { "-" } else { "" };
+            let (seconds, micros) = (
+                self.micros.unsigned_abs() / MICROS_PER_SECOND,
+                self.micros.unsigned_abs() % MICROS_PER_SECOND,
+            );
+            let fraction = super::civil::fraction(micros, 6);
+            parts.push(format!(
+                "{sign}{:02}:{:02}:{:02}{fraction}",
+                seconds / 3600,
+                seconds / 60 % 60,
+                seconds % 60
+            ));
+        }
+        write!(f, "INTERVAL '{}'", parts.join(" "))
+    }
+}

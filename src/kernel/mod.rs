@@ -1,0 +1,26 @@
+//! The arithmetic of time buckets, over slices of ticks.
+//!
+//! A bucket is the half-open stretch `[start, start + width)` between two neighbouring points of a grid; the grid
+//! holds `anchor + k * width` for every whole `k`, of either sign. [`Grid`] says which grid, [`Precision`] how long a
+//! tick is and which ticks are finite, and [`bucket_slice`] and [`bucket_rows`] apply them to columns.
+//!
+//! Nothing here knows DuckDB: slices go in and out, no `unsafe`, no allocation, no panic for any input. Loops run
+//! over NULL lanes too, because that is what lets them vectorise, so the loops themselves can't fail: whatever can
+//! be refused is refused before them, from the smallest and largest valid value.
+#![forbid(unsafe_code)]
+
+mod civil;
+mod grid;
+mod interval;
+mod precision;
+mod rows;
+mod slice;
+mod validity;
+
+pub use civil::Civil;
+pub use grid::{Edge, Grid};
+pub use interval::Interval;
+pub use precision::Precision;
+pub use rows::{Anchors, RowGrids, bucket_rows};
+pub use slice::{OutOfRange, bucket_slice};
+pub use validity::{intersect, is_valid};

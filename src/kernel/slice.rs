@@ -1,0 +1,261 @@
+//! The bucket of every timestamp in a slice, for one grid.
+//!
+//! A block of rows is scanned once for its smallest and largest valid timestamp. They decide everything that a loop
+//! would otherwise test in each row: whether an answer is out of range (floor is monotone, so the two extremes speak
+//! for all), and which of four loops is exact here:
+//!
+//! | the block's rows lie in | loop |
+//! |---|---|
+//! | one bucket | fill |
+//! | two neighbouring buckets | compare with the boundary |
+//! | a stretch of less than 2^52 units | divide in `f64`, exactly |
+//! | anything wider | multiply by a 64-bit reciprocal |
+//!
+//! The unit is the largest power of two that divides the width: buckets start on its multiples, so what lies below
+//! it never matters, and a stretch of an hour's buckets in nanoseconds may be 2^65 ticks long before `f64` is too
+//! narrow.
+
+use super::grid::Divisor;
+use super::validity::{WORD, is_valid};
+use super::{Edge, Grid, Precision};
+use crate::simd::{Kernel, Level, run_at};
+
+/// The bucket's edge at `row` is no finite timestamp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutOfRange {
+    /// The first such row of the slice.
+    pub row: usize,
+}
+
+/// Rows handled at once: DuckDB's vector size, whose input and output fit the first-level cache together.
+const BLOCK: usize = 2_048;
+
+/// Writes to `out` the `edge` of the bucket that each of `ts` lies in.
+///
+/// Infinite timestamps give themselves. Rows that `validity` does not hold may be anything: they never raise an
+/// error, and what is written for them has no meaning.
+///
+/// # Errors
+///
+/// [`OutOfRange`] when a valid row's edge is not a finite timestamp of this precision; `out` is then partly written.
+///
+/// # Panics
+///
+/// When `out` is shorter than `ts`, or `validity` than one bit a row.
+///
+/// # Examples
+///
+/// ```
+/// use time_bucket::kernel::{Edge, Grid, Precision, bucket_slice};
+/// let quarter_hours = Grid::new(900, 0).unwrap();
+/// let mut out = [0; 3];
+/// bucket_slice(&quarter_hours, Precision::Second, Edge::Start, &[-1, 899, 900], None, &mut out).unwrap();
+/// assert_eq!(out, [-900, 0, 900]);
+/// ```
+pub fn bucket_slice(
+    grid: &Grid,
+    precision: Precision,
+    edge: Edge,
+    ts: &[i64],
+    validity: Option<&[u64]>,
+    out: &mut [i64],
+) -> Result<(), OutOfRange> {
+    bucket_slice_at(Level::best(), grid, precision, edge, ts, validity, out)
+}
+
+/// [`bucket_slice`] with a chosen instruction set, so that each can be tested.
+pub(super) fn bucket_slice_at(
+    level: Level,
+    grid: &Grid,
+    precision: Precision,
+    edge: Edge,
+    ts: &[i64],
+    validity: Option<&[u64]>,
+    out: &mut [i64],
+) -> Result<(), OutOfRange> {
+    let out = &mut out[..ts.len()];
+    for (index, (ts, out)) in ts.chunks(BLOCK).zip(out.chunks_mut(BLOCK)).enumerate() {
+        let validity = validity.map(|words| &words[index * (BLOCK / WORD)..]);
+        let block = Block { grid, precision, edge, ts, validity, out };
+        run_at(level, block).map_err(|OutOfRange { row }| OutOfRange { row: index * BLOCK + row })?;
+    }
+    Ok(())
+}
+
+struct Block<'a> {
+    grid: &'a Grid,
+    precision: Precision,
+    edge: Edge,
+    ts: &'a [i64],
+    validity: Option<&'a [u64]>,
+    out: &'a mut [i64],
+}
+
+impl Kernel for Block<'_> {
+    type Output = Result<(), OutOfRange>;
+
+    #[inline(always)]
+    fn run(self) -> Result<(), OutOfRange> {
+        let Block { grid, precision, edge, ts, validity, out } = self;
+        let [negative_infinity, infinity] = Precision::INFINITIES;
+        let mut extremes = Extremes::of(ts, validity);
+        let has_infinities = extremes.lowest <= negative_infinity || extremes.highest == infinity;
+        if has_infinities {
+            extremes = Extremes::of_finite(ts, validity);
+        }
+        if extremes.lowest <= extremes.highest {
+            let Extremes { lowest, highest } = extremes;
+            let (first, last) = (grid.edge(edge, lowest), grid.edge(edge, highest));
+            let (Some(first), Some(last)) = (precision.finite(first), precision.finite(last)) else {
+                return Err(first_out_of_range(grid, precision, edge, ts, validity));
+            };
+            if first == last {
+                out.fill(first);
+            } else if i128::from(last) - i128::from(first) == grid.width() {
+                let boundary = grid.start(highest) as i64;
+                for (out, &ts) in out.iter_mut().zip(ts) {
+                    *out = if ts >= boundary { last } else { first };
+                }
+            } else if let Some(divisor) = grid.divisor() {
+                let start = grid.start(lowest);
+                let units = Units::new(divisor);
+                if units.reach(i128::from(highest) - start) {
+                    units.floor(start as i64, first, ts, out);
+                } else {
+                    multiply_high(divisor, first.wrapping_sub(start as i64), ts, out);
+                }
+            }
+        }
+        if has_infinities {
+            for (out, &ts) in out.iter_mut().zip(ts) {
+                *out = if Precision::is_infinite(ts) { ts } else { *out };
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The smallest and largest of some timestamps; `lowest > highest` when there are none.
+#[derive(Clone, Copy)]
+struct Extremes {
+    lowest: i64,
+    highest: i64,
+}
+
+impl Extremes {
+    const NONE: Self = Self { lowest: i64::MAX, highest: i64::MIN };
+
+    #[inline(always)]
+    fn include(&mut self, ts: &[i64], keep: impl Fn(usize, i64) -> bool) {
+        let Self { mut lowest, mut highest } = *self;
+        for (row, &ts) in ts.iter().enumerate() {
+            let keep = keep(row, ts);
+            lowest = lowest.min(if keep { ts } else { Self::NONE.lowest });
+            highest = highest.max(if keep { ts } else { Self::NONE.highest });
+        }
+        *self = Self { lowest, highest };
+    }
+
+    /// Of all valid rows.
+    #[inline(always)]
+    fn of(ts: &[i64], validity: Option<&[u64]>) -> Self {
+        let mut extremes = Self::NONE;
+        match validity {
+            None => extremes.include(ts, |_, _| true),
+            Some(words) => {
+                for (ts, &word) in ts.chunks(WORD).zip(words) {
+                    match word {
+                        u64::MAX => extremes.include(ts, |_, _| true),
+                        0 => {}
+                        _ => extremes.include(ts, |row, _| word >> row & 1 == 1),
+                    }
+                }
+            }
+        }
+        extremes
+    }
+
+    /// Of the valid rows that are not infinite.
+    #[inline(always)]
+    fn of_finite(ts: &[i64], validity: Option<&[u64]>) -> Self {
+        let mut extremes = Self::NONE;
+        for (index, ts) in ts.chunks(WORD).enumerate() {
+            let word = validity.map_or(u64::MAX, |words| words[index]);
+            extremes.include(ts, |row, ts| word >> row & 1 == 1 && !Precision::is_infinite(ts));
+        }
+        extremes
+    }
+}
+
+/// Ticks counted in the largest power of two that divides the width, so that `f64` holds them exactly.
+struct Units {
+    shift: u32,
+    width: f64,
+    inverse: f64,
+}
+
+/// `2^52`: added to a smaller non-negative `f64` it leaves the nearest whole number in the low 52 bits. This works
+/// on every instruction set, where conversions between `i64` and `f64` do not.
+const MAGIC: f64 = (1_u64 << 52) as f64;
+
+impl Units {
+    #[inline(always)]
+    fn new(divisor: &Divisor) -> Self {
+        let shift = divisor.width().trailing_zeros();
+        let width = (divisor.width() >> shift) as f64;
+        Self { shift, width, inverse: 1.0 / width }
+    }
+
+    /// Whether every number from 0 to `distance` ticks fits 64 bits and is below 2^52 units.
+    #[inline(always)]
+    fn reach(&self, distance: i128) -> bool {
+        distance <= i128::from(u64::MAX) && distance >> self.shift < 1 << 52
+    }
+
+    /// Floors to the grid through `origin`, the smallest start; writes `shifted` where `origin` is the answer.
+    ///
+    /// Exact for `n < 2^52` units and an odd `width` that is less than `n` can reach. The inverse and the product are
+    /// each rounded once, which moves the quotient by at most `n / width * 2^-52 < 1 / width`: by nothing when the
+    /// width is 1, else by a third at most. The nearest whole number is thus less than one away from the true
+    /// quotient: it is the floor or one above it. `quotient * width` is below 2^53 and exact, so one comparison tells
+    /// which of the two.
+    #[inline(always)]
+    fn floor(&self, origin: i64, shifted: i64, ts: &[i64], out: &mut [i64]) {
+        let Self { shift, width, inverse } = *self;
+        for (out, &ts) in out.iter_mut().zip(ts) {
+            let units = (ts.wrapping_sub(origin) as u64) >> shift;
+            let units = f64::from_bits(units | MAGIC.to_bits()) - MAGIC;
+            let quotient = (units * inverse + MAGIC) - MAGIC;
+            let product = quotient * width;
+            let floor = if product > units { product - width } else { product };
+            let floor = (floor + MAGIC).to_bits() ^ MAGIC.to_bits();
+            *out = shifted.wrapping_add((floor << shift) as i64);
+        }
+    }
+}
+
+/// Floors to the divisor's grid and adds `shift`.
+#[inline(always)]
+fn multiply_high(divisor: &Divisor, shift: i64, ts: &[i64], out: &mut [i64]) {
+    for (out, &ts) in out.iter_mut().zip(ts) {
+        *out = ts.wrapping_sub(divisor.ticks_past_start(ts) as i64).wrapping_add(shift);
+    }
+}
+
+/// The row to name in the error. Only called when there is one.
+#[cold]
+#[inline(never)]
+fn first_out_of_range(
+    grid: &Grid,
+    precision: Precision,
+    edge: Edge,
+    ts: &[i64],
+    validity: Option<&[u64]>,
+) -> OutOfRange {
+    let row = ts.iter().enumerate().position(|(row, &ts)| {
+        is_valid(validity, row)
+            && !Precision::is_infinite(ts)
+            && precision.finite(grid.edge(edge, ts)).is_none()
+    });
+    OutOfRange { row: row.unwrap_or_default() }
+}
