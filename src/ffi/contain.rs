@@ -4,6 +4,7 @@
 //! inside [`contain`]: a panic in the body, in an error's `Display` or while a value is dropped becomes an error text
 //! for the engine, and the next statement runs. The panic hook still prints to standard error first.
 
+use super::fault;
 use crate::error::{Error, Result};
 use std::any::Any;
 use std::ffi::{CStr, CString, c_void};
@@ -46,6 +47,7 @@ fn message_of(payload: &(dyn Any + Send)) -> &str {
 
 /// `name: error` as one line of C text.
 fn error_line(name: &CStr, error: &impl Display) -> CString {
+    fault::point("display");
     let line = format!("{}: {error}", name.to_string_lossy()).replace(['\n', '\r', '\0'], " ");
     CString::new(line).unwrap_or_default()
 }
@@ -62,6 +64,7 @@ pub(super) fn give_away<T>(value: T) -> *mut c_void {
 /// `pointer` comes from `give_away::<T>`, and this is the last use of it.
 pub(super) unsafe extern "C" fn drop_box<T>(pointer: *mut c_void) {
     contain_quietly((), || {
+        fault::point("destroy");
         // SAFETY: the caller gives back the box of a `T`, once.
         drop(unsafe { Box::from_raw(pointer.cast::<T>()) });
     });

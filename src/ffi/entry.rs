@@ -1,6 +1,7 @@
 //! What the engine calls when the extension is loaded.
 
 use super::contain::contain;
+use super::fault;
 use super::handles::{Connection, ScalarFunctionSet};
 use super::scalar::{Scalar, Signature, build};
 use crate::error::{Error, Result};
@@ -31,6 +32,7 @@ pub unsafe extern "C" fn time_bucket_init_c_api(
         }
     };
     contain(c"time_bucket", report, || {
+        fault::point("load");
         // SAFETY: both pointers are alive during LOAD.
         loaded = unsafe { load(info, access) }?;
         Ok(())
@@ -80,6 +82,7 @@ impl Registry {
         overloads: impl IntoIterator<Item = (Signature, S)>,
     ) -> Result<()> {
         let set = ScalarFunctionSet::new(name);
+        fault::point("register");
         let refused = || Error::Registration { name: name.to_string_lossy().into_owned() };
         for (signature, scalar) in overloads {
             let function = build(&signature, scalar);

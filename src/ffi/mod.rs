@@ -11,6 +11,7 @@
 
 mod contain;
 mod entry;
+mod fault;
 mod handles;
 mod scalar;
 mod vectors;

@@ -1,6 +1,7 @@
 //! Scalar functions: from the engine's callbacks to one safe trait.
 
 use super::contain::{contain, contain_quietly, drop_box, give_away};
+use super::fault;
 use super::handles::{ClientContext, Expression, LogicalType, ScalarFunction, Value};
 use super::vectors::{Chunk, Output, Storage};
 use crate::error::{Argument, Error, Result};
@@ -77,6 +78,7 @@ unsafe extern "C" fn bind<S: Scalar>(info: sys::duckdb_bind_info) {
     // SAFETY: the bind is running; the text is copied.
     let report = |text: &CStr| unsafe { sys::duckdb_scalar_function_bind_set_error(info, text.as_ptr()) };
     contain(registered.scalar.name(), report, || {
+        fault::point("bind");
         // SAFETY: the bind is running until this callback returns.
         let plan = registered.scalar.bind(&unsafe { Arguments::new(info) })?;
         // SAFETY: the bind is running. The plan is a box of `S::Plan`, which the engine copies and frees with the
@@ -92,6 +94,7 @@ unsafe extern "C" fn bind<S: Scalar>(info: sys::duckdb_bind_info) {
 /// Copies a plan when the engine copies the expression that it belongs to; without this the copy would have none.
 unsafe extern "C" fn copy<P: Clone>(plan: *mut c_void) -> *mut c_void {
     contain_quietly(std::ptr::null_mut(), || {
+        fault::point("copy");
         // SAFETY: the engine passes the plan that `bind` or this function made, or null.
         unsafe { plan.cast::<P>().as_ref() }.map_or(std::ptr::null_mut(), |plan| give_away(plan.clone()))
     })
@@ -107,6 +110,7 @@ unsafe extern "C" fn execute<S: Scalar>(
     // SAFETY: the call is running; the text is copied.
     let report = |text: &CStr| unsafe { sys::duckdb_scalar_function_set_error(info, text.as_ptr()) };
     contain(registered.scalar.name(), report, || {
+        fault::point("execute");
         // SAFETY: the bind data is null or the plan that `bind` set, alive during the call. The chunk and the vector
         // are alive during the call and of the types that the function was registered with; the engine flattens the
         // arguments before it calls, and gives an output with room for the chunk's rows.

@@ -1,0 +1,57 @@
+//! `bucket_slice` with any grid against plain `i128` arithmetic: the answer of each valid row, and the first error.
+#![no_main]
+
+mod input;
+
+use arbitrary::{Arbitrary, Unstructured};
+use input::{Column, Unit, edge, oracle};
+use libfuzzer_sys::fuzz_target;
+use time_bucket::kernel::{Grid, bucket_slice, is_valid};
+
+#[derive(Debug)]
+struct Width(i128);
+
+impl<'a> Arbitrary<'a> for Width {
+    fn arbitrary(u: &mut Unstructured<'a>) -> arbitrary::Result<Self> {
+        let bits = u.int_in_range(0..=100)?;
+        let (mantissa, delta) = (u16::arbitrary(u)?, i8::arbitrary(u)?);
+        Ok(Self(match u.int_in_range(0..=3)? {
+            0 => i128::from(u64::arbitrary(u)?),
+            1 => (1_i128 << bits) + i128::from(delta),
+            2 => i128::from(mantissa) << bits.min(60),
+            _ => i128::from(mantissa),
+        }))
+    }
+}
+
+#[derive(Debug, Arbitrary)]
+struct Input {
+    unit: Unit,
+    end: bool,
+    width: Width,
+    anchor: i64,
+    anchor_shift: u8,
+    column: Column,
+}
+
+fuzz_target!(|input: Input| {
+    let Input { unit, end, width: Width(width), anchor, anchor_shift, column: Column { ts, validity } } = input;
+    let (precision, validity) = (unit.precision(), validity.as_deref());
+    let anchor = i128::from(anchor) << (anchor_shift % 32);
+    let Some(grid) = Grid::new(width, anchor) else {
+        assert!(width <= 0);
+        return;
+    };
+    // Rows past the end of the column must not be written.
+    let mut out = vec![0x5a5a; ts.len() + 3];
+    let done = bucket_slice(&grid, precision, edge(end), &ts, validity, &mut out);
+    let expected: Vec<_> = ts.iter().map(|&ts| oracle(precision, width, anchor, end, ts)).collect();
+    let first = (0..ts.len()).find(|&row| is_valid(validity, row) && expected[row].is_none());
+    assert_eq!(done.err().map(|error| error.row), first, "the row of the error");
+    if first.is_none() {
+        for row in (0..ts.len()).filter(|&row| is_valid(validity, row)) {
+            assert_eq!(Some(out[row]), expected[row], "row {row}: {}", ts[row]);
+        }
+    }
+    assert_eq!(out[ts.len()..], [0x5a5a; 3]);
+});
