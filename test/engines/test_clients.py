@@ -1,0 +1,115 @@
+"""The types that Python's data libraries, the CLI and Node give back: T itself, its unit and zone intact.
+
+TIME_BUCKET_CLI names the DuckDB CLI; TIME_BUCKET_NODE the folder test/clients/node after `npm ci`.
+"""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import duckdb
+import numpy
+import pandas
+import pyarrow
+import pytest
+
+CLI, NODE = os.environ.get("TIME_BUCKET_CLI"), os.environ.get("TIME_BUCKET_NODE")
+MAJOR = int(duckdb.__version__.split(".")[0])
+# Type, unit, whether it has a zone, its name in SQL.
+TYPES = [
+    ("TIMESTAMP_S", "s", False, "TIMESTAMP_S"),
+    ("TIMESTAMP_MS", "ms", False, "TIMESTAMP_MS"),
+    ("TIMESTAMP", "us", False, "TIMESTAMP"),
+    ("TIMESTAMP_NS", "ns", False, "TIMESTAMP_NS"),
+    ("TIMESTAMPTZ", "us", True, "TIMESTAMP WITH TIME ZONE"),
+    *([("TIMESTAMPTZ_NS", "ns", True, "TIMESTAMPTZ_NS")] if MAJOR >= 2 else []),
+]
+EACH = pytest.mark.parametrize("sql, unit, zone, name", TYPES, ids=[row[0] for row in TYPES])
+SECONDS = 1_704_067_200  # 2024-01-01
+TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+@pytest.fixture
+def result(connect):
+    def result(sql):
+        connection = connect()
+        connection.execute("SET TimeZone = 'America/New_York'")
+        values = "(VALUES ('2024-01-01 12:34:56+00'::TIMESTAMPTZ), (NULL)) v(x)"
+        bare = "(VALUES ('2024-01-01 12:34:56'), (NULL)) v(x)"
+        source = values if sql.startswith("TIMESTAMPTZ") else bare
+        return connection.sql(
+            f"SELECT time_bucket(INTERVAL '1 day', x::{sql}) AS b, time_bucket_end(INTERVAL '1 day', x::{sql}) AS e FROM {source}"
+        )
+
+    return result
+
+
+@EACH
+def test_the_sql_type(result, sql, unit, zone, name):
+    assert [str(t) for t in result(sql).types] == [name, name]
+
+
+@EACH
+def test_arrow(result, sql, unit, zone, name):
+    table = result(sql).to_arrow_table()
+    for column, seconds in (("b", SECONDS), ("e", SECONDS + 86_400)):
+        assert table.schema.field(column).type == pyarrow.timestamp(unit, "America/New_York" if zone else None)
+        assert table[column].combine_chunks().view(pyarrow.int64()).to_pylist() == [seconds * TICKS[unit], None]
+
+
+@EACH
+def test_numpy(result, sql, unit, zone, name):
+    values = result(sql).fetchnumpy()["b"]
+    if not zone:
+        assert values.dtype == f"datetime64[{unit}]"
+    assert numpy.ma.getmaskarray(values).tolist() == [False, True] or pandas.isna(values).tolist() == [False, True]
+
+
+@EACH
+def test_pandas(result, sql, unit, zone, name):
+    values = result(sql).df()["b"]
+    # The client of 2.0.1 gives a plain TIMESTAMPTZ_NS column without its zone too.
+    zoned = zone and sql != "TIMESTAMPTZ_NS"
+    kind = f"datetime64[{unit}, America/New_York]" if zoned else f"datetime64[{unit}]"
+    assert str(values.dtype) == kind
+    assert values.isna().tolist() == [False, True]
+    assert values[0].timestamp() == SECONDS
+
+
+@EACH
+def test_polars(result, sql, unit, zone, name):
+    polars = pytest.importorskip("polars")
+    values = result(sql).pl()["b"]
+    # Polars has no second: Arrow's becomes its millisecond, with the same instant.
+    assert values.dtype == polars.Datetime({"s": "ms"}.get(unit, unit), "America/New_York" if zone else None)
+    assert values.dt.epoch("s").to_list() == [SECONDS, None]
+
+
+def test_frames_are_read_without_a_change_of_type(connect):
+    connection = connect()
+    frame = pandas.DataFrame({"ts": numpy.array([1, 999_999_999, 1_000_000_001], "datetime64[ns]")})
+    connection.register("frame", frame)
+    got = connection.sql("SELECT time_bucket(INTERVAL '1 microsecond', ts) AS b FROM frame").df()["b"]
+    assert got.dtype == "datetime64[ns]" and got.astype("int64").tolist() == [0, 999_999_000, 1_000_000_000]
+
+
+@pytest.mark.skipif(not CLI, reason="TIME_BUCKET_CLI is not set")
+def test_the_cli(extension):
+    sql = (
+        f"LOAD '{extension}'; SELECT time_bucket(INTERVAL '7 days', TIMESTAMP '2024-01-04 12:00:00') AS b, "
+        "typeof(time_bucket(INTERVAL '1 microsecond', make_timestamp_ns(1999))) AS t, "
+        "time_bucket(INTERVAL '1 microsecond', make_timestamp_ns(1999))::VARCHAR AS n"
+    )
+    done = subprocess.run([CLI, "-unsigned", "-json", "-c", sql], capture_output=True, text=True, timeout=60, check=True)
+    assert json.loads(done.stdout) == [{"b": "2024-01-04 00:00:00", "t": "TIMESTAMP_NS", "n": "1970-01-01 00:00:00.000001"}]
+    wrong = "SELECT time_bucket(INTERVAL '1 month', TIMESTAMP '2024-01-01')"
+    done = subprocess.run([CLI, "-unsigned", "-c", f"LOAD '{extension}'", "-c", wrong], capture_output=True, text=True, timeout=60)
+    assert done.returncode != 0 and "time_bucket: width INTERVAL '1 month' is calendar" in done.stderr
+
+
+@pytest.mark.skipif(not NODE, reason="TIME_BUCKET_NODE is not set")
+def test_node(extension):
+    environment = {**os.environ, "TIME_BUCKET_EXTENSION": str(extension)}
+    done = subprocess.run(["node", "--test", "test.mjs"], cwd=Path(NODE), capture_output=True, text=True, timeout=120, env=environment)
+    assert done.returncode == 0, done.stdout[-3000:]
