@@ -121,14 +121,6 @@ pub enum Error {
         /// The argument that is one.
         argument: Argument,
     },
-    /// The engine's own error, met while it computed a constant argument.
-    #[error("{argument} can't be computed: {message}")]
-    Engine {
-        /// The argument computed.
-        argument: Argument,
-        /// The engine's sentence.
-        message: String,
-    },
     /// A panic, which is a fault of this extension.
     #[error("unexpected panic: {message}; this is a bug in the extension, please report it with the query")]
     Panic {

@@ -13,6 +13,7 @@ macro_rules! owner {
 
         impl $name {
             /// The handle, still owned by this value.
+            #[allow(dead_code, reason = "not every owner hands its handle on")]
             pub(super) const fn raw(&self) -> $handle {
                 self.0
             }
@@ -118,19 +119,6 @@ impl ClientContext {
     }
 }
 
-impl ErrorData {
-    fn message(&self) -> Option<String> {
-        // SAFETY: the handle is alive or null, which both functions accept; the text lives as long as the handle.
-        unsafe {
-            if !sys::duckdb_error_data_has_error(self.raw()) {
-                return None;
-            }
-            let text = sys::duckdb_error_data_message(self.raw());
-            (!text.is_null()).then(|| CStr::from_ptr(text).to_string_lossy().into_owned())
-        }
-    }
-}
-
 impl Expression {
     /// # Safety
     ///
@@ -148,20 +136,13 @@ impl Expression {
         LogicalType(unsafe { sys::duckdb_expression_return_type(self.raw()) }).id()
     }
 
-    /// The value when it folds to a constant; the engine's sentence when computing it fails.
-    pub(super) fn fold(&self, context: &ClientContext) -> std::result::Result<Option<Value>, String> {
+    /// The value, when it folds to a constant and computing it does not fail.
+    pub(super) fn fold(&self, context: &ClientContext) -> Option<Value> {
         let mut value = std::ptr::null_mut();
-        // SAFETY: both handles are alive, and the out pointer is valid. Folding catches the engine's exceptions.
-        let error = unsafe {
-            if !sys::duckdb_expression_is_foldable(self.raw()) {
-                return Ok(None);
-            }
-            ErrorData(sys::duckdb_expression_fold(context.raw(), self.raw(), &mut value))
-        };
-        match error.message() {
-            Some(message) => Err(message),
-            None => Ok((!value.is_null()).then_some(Value(value))),
-        }
+        // SAFETY: both handles are alive, and the out pointer is valid. Folding catches the engine's exceptions; the
+        // value stays null when it fails, and when the expression is not foldable.
+        drop(ErrorData(unsafe { sys::duckdb_expression_fold(context.raw(), self.raw(), &mut value) }));
+        (!value.is_null()).then_some(Value(value))
     }
 }
 

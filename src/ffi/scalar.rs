@@ -126,7 +126,8 @@ pub(crate) enum Constant<T> {
     Value(T),
     /// NULL, in every row.
     Null,
-    /// A column, an unbound parameter, or a value that only the engine can cast; known at execution.
+    /// A column, an unbound parameter, or what only the engine can cast or compute (it then raises its own error);
+    /// known at execution.
     Unknown,
 }
 
@@ -192,8 +193,7 @@ impl Arguments {
         // here replaces.
         let expression =
             unsafe { Expression::of_bind(self.info, index) }.ok_or(Error::Subquery { argument })?;
-        let value = expression.fold(&self.context).map_err(|message| Error::Engine { argument, message })?;
-        Ok(match value {
+        Ok(match expression.fold(&self.context) {
             None => Constant::Unknown,
             Some(value) if value.is_null() => Constant::Null,
             Some(value) => read(expression.type_id(), &value).map_or(Constant::Unknown, Constant::Value),

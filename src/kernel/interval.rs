@@ -32,6 +32,12 @@ impl Interval {
         Some(self.days as i128 * NANOS_PER_DAY + self.micros as i128 * NANOS_PER_MICRO)
     }
 
+    /// Whether both have the same fields, without a branch.
+    #[inline(always)]
+    pub(super) const fn is(self, other: Self) -> bool {
+        (self.months == other.months) & (self.days == other.days) & (self.micros == other.micros)
+    }
+
     /// The interval of this many nanoseconds, as days and microseconds of one sign, or `None` when it is no whole
     /// number of microseconds or has more days than the field holds.
     #[must_use]

@@ -15,6 +15,8 @@ mod interval;
 mod precision;
 mod rows;
 mod slice;
+#[cfg(test)]
+mod tests;
 mod validity;
 
 pub use civil::Civil;

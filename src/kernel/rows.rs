@@ -1,9 +1,10 @@
-//! The bucket of every timestamp when width, offset or origin differ from row to row.
+//! The bucket of every timestamp when width, offset or origin come from columns.
 //!
-//! Neighbouring rows mostly share their arguments, so a grid is made once for each run of equal arguments: a long
-//! run goes through the slice kernel, a short one row by row with the grid of the run.
+//! Mostly such columns hold one value after all, or a few. A chunk whose valid rows all have the same arguments goes
+//! through the slice kernel; any other row by row, with the grids of the arguments met last kept at hand, so that a
+//! change of arguments rarely costs a division.
 
-use super::validity::is_valid;
+use super::validity::{WORD, is_valid};
 use super::{Civil, Edge, Grid, Interval, Precision, bucket_slice};
 use crate::error::{Argument, Error, Result};
 
@@ -82,19 +83,68 @@ impl RowGrids<'_> {
             .ok_or(Error::NotPositive { argument: Argument::Width, value: self.widths[row] })
     }
 
-    #[inline]
+    /// Whether two rows have the same arguments.
+    #[inline(always)]
     fn same(&self, row: usize, other: usize) -> bool {
-        self.widths[row] == self.widths[other]
-            && match self.anchors {
+        self.widths[row].is(self.widths[other])
+            & match self.anchors {
                 Anchors::Epoch => true,
-                Anchors::Offset(offsets) => offsets[row] == offsets[other],
+                Anchors::Offset(offsets) => offsets[row].is(offsets[other]),
                 Anchors::Origin(origins, _) => origins[row] == origins[other],
             }
     }
+
+    /// Whether all of the first `len` rows that are valid have the arguments of `row`.
+    fn all_same(&self, row: usize, len: usize, validity: Option<&[u64]>) -> bool {
+        all(self.widths, len, validity, |width| width.is(self.widths[row]))
+            && match self.anchors {
+                Anchors::Epoch => true,
+                Anchors::Offset(offsets) => all(offsets, len, validity, |offset| offset.is(offsets[row])),
+                Anchors::Origin(origins, _) => all(origins, len, validity, |origin| origin == origins[row]),
+            }
+    }
+
+    /// A number that rows with other arguments mostly differ in.
+    #[inline]
+    fn hash(&self, row: usize) -> usize {
+        let Interval { days, micros, .. } = self.widths[row];
+        let anchor = match self.anchors {
+            Anchors::Epoch => 0,
+            Anchors::Offset(offsets) => offsets[row].micros ^ i64::from(offsets[row].days).rotate_left(32),
+            Anchors::Origin(origins, _) => origins[row],
+        };
+        let mixed = (micros ^ i64::from(days).rotate_left(32) ^ anchor.rotate_left(17)) as u64;
+        (mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize
+    }
 }
 
-/// Shorter runs are not worth the slice kernel's scan of its block.
-const SHORT_RUN: usize = 16;
+/// Whether `is` holds for all of the first `len` values that are valid.
+#[inline(always)]
+fn all<T: Copy>(values: &[T], len: usize, validity: Option<&[u64]>, is: impl Fn(T) -> bool) -> bool {
+    values[..len].chunks(WORD).enumerate().all(|(index, values)| {
+        let valid = validity.map_or(u64::MAX, |words| words[index]);
+        let failing =
+            values.iter().enumerate().fold(0, |word, (bit, &value)| word | u64::from(!is(value)) << bit);
+        failing & valid == 0
+    })
+}
+
+/// The grids of the arguments met last, each with a row that has these arguments.
+struct Grids([Option<(usize, Grid)>; Self::LEN]);
+
+impl Grids {
+    const LEN: usize = 16;
+
+    #[inline]
+    fn of(&mut self, row: usize, rows: &RowGrids<'_>, precision: Precision) -> Result<&Grid> {
+        let slot = &mut self.0[rows.hash(row) % Self::LEN];
+        if slot.is_none_or(|(met, _)| !rows.same(met, row)) {
+            *slot = Some((row, rows.grid(row, precision)?));
+        }
+        let (_, grid) = slot.as_ref().expect("the slot was just filled");
+        Ok(grid)
+    }
+}
 
 /// Writes to `out` the `edge` of the bucket that each of `ts` lies in, on that row's own grid.
 ///
@@ -117,28 +167,28 @@ pub fn bucket_rows(
     out: &mut [i64],
 ) -> Result<()> {
     let out_of_range = |row: usize| Error::OutOfRange { edge, value: Civil { tick: ts[row], precision } };
-    let mut row = 0;
-    while row < ts.len() {
-        if !is_valid(validity, row) {
-            row += 1;
-            continue;
-        }
-        let grid = grids.grid(row, precision)?;
-        let end = (row + 1..ts.len()).find(|&next| !is_valid(validity, next) || !grids.same(row, next));
-        let run = row..end.unwrap_or(ts.len());
-        if run.len() < SHORT_RUN {
-            for row in run.clone() {
-                out[row] = if Precision::is_infinite(ts[row]) {
-                    ts[row]
-                } else {
-                    precision.finite(grid.edge(edge, ts[row])).ok_or_else(|| out_of_range(row))?
-                };
+    let Some(first) = (0..ts.len()).find(|&row| is_valid(validity, row)) else { return Ok(()) };
+    if grids.all_same(first, ts.len(), validity) {
+        let grid = grids.grid(first, precision)?;
+        return bucket_slice(&grid, precision, edge, ts, validity, out)
+            .map_err(|error| out_of_range(error.row));
+    }
+    let mut met = Grids([None; Grids::LEN]);
+    let mut grid = grids.grid(first, precision)?;
+    let mut grid_row = first;
+    for (row, &tick) in ts.iter().enumerate().skip(first) {
+        if is_valid(validity, row) {
+            if !grids.same(grid_row, row) {
+                (grid, grid_row) = (*met.of(row, grids, precision)?, row);
             }
-        } else {
-            bucket_slice(&grid, precision, edge, &ts[run.clone()], None, &mut out[run.clone()])
-                .map_err(|error| out_of_range(run.start + error.row))?;
+            out[row] = if Precision::is_infinite(tick) {
+                tick
+            } else {
+                grid.edge_tick(edge, tick)
+                    .filter(|&tick| precision.is_finite(tick))
+                    .ok_or_else(|| out_of_range(row))?
+            };
         }
-        row = run.end;
     }
     Ok(())
 }

@@ -145,45 +145,54 @@ struct Extremes {
 impl Extremes {
     const NONE: Self = Self { lowest: i64::MAX, highest: i64::MIN };
 
-    #[inline(always)]
-    fn include(&mut self, ts: &[i64], keep: impl Fn(usize, i64) -> bool) {
-        let Self { mut lowest, mut highest } = *self;
-        for (row, &ts) in ts.iter().enumerate() {
-            let keep = keep(row, ts);
-            lowest = lowest.min(if keep { ts } else { Self::NONE.lowest });
-            highest = highest.max(if keep { ts } else { Self::NONE.highest });
-        }
-        *self = Self { lowest, highest };
-    }
-
     /// Of all valid rows.
     #[inline(always)]
     fn of(ts: &[i64], validity: Option<&[u64]>) -> Self {
-        let mut extremes = Self::NONE;
         match validity {
-            None => extremes.include(ts, |_, _| true),
-            Some(words) => {
-                for (ts, &word) in ts.chunks(WORD).zip(words) {
-                    match word {
-                        u64::MAX => extremes.include(ts, |_, _| true),
-                        0 => {}
-                        _ => extremes.include(ts, |row, _| word >> row & 1 == 1),
-                    }
-                }
-            }
+            None => ts.iter().fold(Self::NONE, |Self { lowest, highest }, &ts| Self {
+                lowest: lowest.min(ts),
+                highest: highest.max(ts),
+            }),
+            Some(words) => Self::scan(ts, words, |_| true),
         }
-        extremes
     }
 
     /// Of the valid rows that are not infinite.
     #[inline(always)]
     fn of_finite(ts: &[i64], validity: Option<&[u64]>) -> Self {
+        let words = validity.unwrap_or(&[u64::MAX; BLOCK / WORD]);
+        Self::scan(ts, words, |ts| !Precision::is_infinite(ts))
+    }
+
+    /// Of the rows that are valid and that `keep` holds.
+    #[inline(always)]
+    fn scan(ts: &[i64], words: &[u64], keep: impl Fn(i64) -> bool) -> Self {
         let mut extremes = Self::NONE;
-        for (index, ts) in ts.chunks(WORD).enumerate() {
-            let word = validity.map_or(u64::MAX, |words| words[index]);
-            extremes.include(ts, |row, ts| word >> row & 1 == 1 && !Precision::is_infinite(ts));
+        let (blocks, rest) = ts.as_chunks::<WORD>();
+        for (ts, word) in blocks.iter().zip(words) {
+            extremes.include(ts, *word, &keep);
+        }
+        if !rest.is_empty() {
+            let mut last = [0; WORD];
+            last[..rest.len()].copy_from_slice(rest);
+            extremes.include(&last, words[blocks.len()] & ((1 << rest.len()) - 1), &keep);
         }
         extremes
+    }
+
+    /// The rows of one word of a mask. Written with a known length and as plain selections, which the compiler turns
+    /// into masked vector instructions; with `min` and `max` it does not.
+    #[inline(always)]
+    fn include(&mut self, ts: &[i64; WORD], word: u64, keep: impl Fn(i64) -> bool) {
+        let Self { mut lowest, mut highest } = *self;
+        for (row, &ts) in ts.iter().enumerate() {
+            let keep = (word & 1 << row != 0) & keep(ts);
+            let low = if keep { ts } else { Self::NONE.lowest };
+            let high = if keep { ts } else { Self::NONE.highest };
+            lowest = if low < lowest { low } else { lowest };
+            highest = if high > highest { high } else { highest };
+        }
+        *self = Self { lowest, highest };
     }
 }
 
