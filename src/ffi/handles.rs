@@ -45,6 +45,10 @@ owner!(
     ScalarFunctionSet(sys::duckdb_scalar_function_set), sys::duckdb_destroy_scalar_function_set
 );
 owner!(
+    /// A table function under construction.
+    TableFunction(sys::duckdb_table_function), sys::duckdb_destroy_table_function
+);
+owner!(
     /// A bound argument, not yet computed.
     Expression(sys::duckdb_expression), sys::duckdb_destroy_expression
 );
@@ -85,6 +89,41 @@ impl LogicalType {
         (!logical_type.raw().is_null() && logical_type.id() == id).then_some(logical_type)
     }
 
+    /// A list of these.
+    pub(crate) fn list(&self) -> Self {
+        // SAFETY: the handle is alive; the new type keeps a copy.
+        Self(unsafe { sys::duckdb_create_list_type(self.raw()) })
+    }
+
+    /// A struct of these fields.
+    pub(crate) fn structure<const N: usize>(fields: [(&CStr, &Self); N]) -> Self {
+        let mut names = fields.map(|(name, _)| name.as_ptr());
+        let mut types = fields.map(|(_, field)| field.raw());
+        // SAFETY: both arrays have `N` elements, which are alive; the new type keeps copies.
+        Self(unsafe {
+            sys::duckdb_create_struct_type(types.as_mut_ptr(), names.as_mut_ptr(), N as sys::idx_t)
+        })
+    }
+
+    /// The type of a list's elements, or of a struct's field; `None` when this is neither, or has no such field.
+    pub(super) fn child(&self, index: usize) -> Option<Self> {
+        // SAFETY: the handle is alive and of the type that each function is for; the type that it gives is ours.
+        let child = unsafe {
+            match self.id() {
+                sys::DUCKDB_TYPE_DUCKDB_TYPE_LIST if index == 0 => {
+                    sys::duckdb_list_type_child_type(self.raw())
+                }
+                sys::DUCKDB_TYPE_DUCKDB_TYPE_STRUCT
+                    if (index as sys::idx_t) < sys::duckdb_struct_type_child_count(self.raw()) =>
+                {
+                    sys::duckdb_struct_type_child_type(self.raw(), index as sys::idx_t)
+                }
+                _ => return None,
+            }
+        };
+        (!child.is_null()).then_some(Self(child))
+    }
+
     /// The id of the C API.
     pub(crate) fn id(&self) -> sys::duckdb_type {
         // SAFETY: the handle is alive.
@@ -96,6 +135,13 @@ impl ScalarFunction {
     pub(super) fn new() -> Self {
         // SAFETY: no precondition.
         Self(unsafe { sys::duckdb_create_scalar_function() })
+    }
+}
+
+impl TableFunction {
+    pub(super) fn new() -> Self {
+        // SAFETY: no precondition.
+        Self(unsafe { sys::duckdb_create_table_function() })
     }
 }
 
@@ -166,6 +212,50 @@ impl Expression {
 }
 
 impl Value {
+    /// # Safety
+    ///
+    /// `info` is the argument of a running bind callback of a table function.
+    pub(super) unsafe fn of_parameter(info: sys::duckdb_bind_info, index: usize) -> Option<Self> {
+        // SAFETY: the bind is running; an index out of bounds gives null. The value is ours.
+        let value = unsafe { sys::duckdb_bind_get_parameter(info, index as sys::idx_t) };
+        (!value.is_null()).then_some(Self(value))
+    }
+
+    /// # Safety
+    ///
+    /// As for [`Self::of_parameter`].
+    pub(super) unsafe fn of_named_parameter(info: sys::duckdb_bind_info, name: &CStr) -> Option<Self> {
+        // SAFETY: the bind is running; a parameter that was not given is null. The value is ours.
+        let value = unsafe { sys::duckdb_bind_get_named_parameter(info, name.as_ptr()) };
+        (!value.is_null()).then_some(Self(value))
+    }
+
+    /// The id of its type.
+    pub(super) fn type_id(&self) -> sys::duckdb_type {
+        // SAFETY: the handle is alive; the type that it gives belongs to the value and is not freed here.
+        unsafe { sys::duckdb_get_type_id(sys::duckdb_get_value_type(self.raw())) }
+    }
+
+    /// As a whole number.
+    pub(super) fn integer(&self) -> i64 {
+        // SAFETY: the handle is alive and not NULL.
+        unsafe { sys::duckdb_get_int64(self.raw()) }
+    }
+
+    /// As the engine prints it.
+    pub(super) fn text(&self) -> String {
+        // SAFETY: the handle is alive; the text that the engine gives is ours, and is freed once.
+        unsafe {
+            let text = sys::duckdb_get_varchar(self.raw());
+            if text.is_null() {
+                return String::new();
+            }
+            let copy = CStr::from_ptr(text).to_string_lossy().into_owned();
+            sys::duckdb_free(text.cast());
+            copy
+        }
+    }
+
     /// Whether this is NULL of any type.
     pub(super) fn is_null(&self) -> bool {
         // SAFETY: the handle is alive.

@@ -175,11 +175,12 @@ impl Arguments {
         self.constant(index, argument, |from, value| if from == id { value.instant_ticks(id) } else { None })
     }
 
-    /// Whether the argument is the bare word NULL, of no type.
-    pub(crate) fn is_untyped_null(&self, index: usize) -> bool {
+    /// Whether the argument is NULL in every row. Newer engines give the bare word NULL the parameter's type first.
+    pub(crate) fn is_null(&self, index: usize) -> bool {
         // SAFETY: the bind is running.
         let expression = unsafe { Expression::of_bind(self.info, index) };
-        expression.is_some_and(|expression| expression.type_id() == sys::DUCKDB_TYPE_DUCKDB_TYPE_SQLNULL)
+        let value = expression.and_then(|expression| expression.fold(&self.context).ok().flatten());
+        value.is_some_and(|value| value.is_null())
     }
 
     fn constant<T>(

@@ -34,9 +34,18 @@ impl Precision {
     ///
     /// [`Error::Calendar`], [`Error::NotPositive`] or [`Error::IntervalNotWhole`].
     pub fn width_ticks(self, width: Interval) -> Result<i128> {
-        let ticks = self.interval_ticks(Argument::Width, width);
-        match width.fixed_nanos() {
-            Some(nanos) if nanos <= 0 => Err(Error::NotPositive { argument: Argument::Width, value: width }),
+        self.length_ticks(Argument::Width, width)
+    }
+
+    /// The ticks of a length, such as a width or a window's size: fixed, positive and whole.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Calendar`], [`Error::NotPositive`] or [`Error::IntervalNotWhole`], about `argument`.
+    pub fn length_ticks(self, argument: Argument, value: Interval) -> Result<i128> {
+        let ticks = self.interval_ticks(argument, value);
+        match value.fixed_nanos() {
+            Some(nanos) if nanos <= 0 => Err(Error::NotPositive { argument, value }),
             _ => ticks,
         }
     }
@@ -59,11 +68,11 @@ impl Precision {
     ///
     /// # Errors
     ///
-    /// [`Error::OriginInfinite`] or [`Error::OriginNotWhole`].
+    /// [`Error::Infinite`] or [`Error::OriginNotWhole`].
     pub fn origin_ticks(self, origin: i64, of: Self) -> Result<i128> {
         let value = Civil { tick: origin, precision: of };
         if Self::is_infinite(origin) {
-            return Err(Error::OriginInfinite { value });
+            return Err(Error::Infinite { argument: Argument::Origin, value });
         }
         let nanos = i128::from(origin) * of.nanos_per_tick();
         self.ticks(nanos).ok_or(Error::OriginNotWhole { value, precision: self })
@@ -73,23 +82,35 @@ impl Precision {
 impl RowGrids<'_> {
     fn grid(&self, row: usize, precision: Precision) -> Result<Grid> {
         let width = precision.width_ticks(self.widths[row])?;
-        let anchor = match self.anchors {
-            Anchors::Epoch => 0,
-            Anchors::Offset(offsets) => precision.offset_ticks(offsets[row])?,
-            Anchors::Origin(origins, of) => precision.origin_ticks(origins[row], of)?,
-        };
+        let anchor = self.anchors.ticks(row, precision)?;
         Grid::new(width, anchor)
             .ok_or(Error::NotPositive { argument: Argument::Width, value: self.widths[row] })
     }
 
     #[inline]
     fn same(&self, row: usize, other: usize) -> bool {
-        self.widths[row] == self.widths[other]
-            && match self.anchors {
-                Anchors::Epoch => true,
-                Anchors::Offset(offsets) => offsets[row] == offsets[other],
-                Anchors::Origin(origins, _) => origins[row] == origins[other],
-            }
+        self.widths[row] == self.widths[other] && self.anchors.same(row, other)
+    }
+}
+
+impl Anchors<'_> {
+    /// The ticks of a row's anchor.
+    pub(super) fn ticks(&self, row: usize, precision: Precision) -> Result<i128> {
+        match self {
+            Self::Epoch => Ok(0),
+            Self::Offset(offsets) => precision.offset_ticks(offsets[row]),
+            Self::Origin(origins, of) => precision.origin_ticks(origins[row], *of),
+        }
+    }
+
+    /// Whether two rows have the same anchor.
+    #[inline]
+    pub(super) fn same(&self, row: usize, other: usize) -> bool {
+        match self {
+            Self::Epoch => true,
+            Self::Offset(offsets) => offsets[row] == offsets[other],
+            Self::Origin(origins, _) => origins[row] == origins[other],
+        }
     }
 }
 
