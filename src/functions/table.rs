@@ -52,7 +52,8 @@ pub(super) fn ticks_of(
     timestamp: Timestamp,
     other: Argument,
 ) -> Result<i64> {
-    if timestamp_of(given, argument)? != timestamp && !(given.is_text() && !timestamp.is_instant()) {
+    let is_readable_text = given.is_text() && !timestamp.is_instant();
+    if !is_readable_text && timestamp_of(given, argument)? != timestamp {
         return Err(Error::OtherType { argument, value: given.text(), other });
     }
     let ticks = given.ticks(timestamp.id(), timestamp.precision());

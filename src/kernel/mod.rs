@@ -23,6 +23,8 @@ mod series;
 mod slice;
 mod steps;
 mod validity;
+#[cfg(test)]
+mod window_tests;
 
 pub use civil::Civil;
 pub use grid::{Edge, Grid};

@@ -75,7 +75,7 @@ pub fn cadence_of(times: &[i64], precision: Precision) -> Result<Interval> {
     }
     let steps = times.windows(2).map(|pair| u128::from(pair[0].abs_diff(pair[1])));
     let nanos = steps.fold(0, gcd) * precision.nanos_per_tick().unsigned_abs();
-    from_nanos(nanos, false).ok_or_else(|| Error::TimesNotWhole { nanos })
+    from_nanos(nanos, false).ok_or(Error::TimesNotWhole { nanos })
 }
 
 /// An interval in days, or in microseconds if they fit.
