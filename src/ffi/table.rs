@@ -184,31 +184,26 @@ impl Given {
         self.0.is_null()
     }
 
-    /// Whether this is a text, as string literals are here.
-    pub(crate) fn is_text(&self) -> bool {
-        self.type_id() == sys::DUCKDB_TYPE_DUCKDB_TYPE_VARCHAR
-    }
-
     /// The id of its type.
     pub(crate) fn type_id(&self) -> sys::duckdb_type {
         self.0.type_id()
     }
 
-    /// The interval that this is or that its text says.
+    /// The interval that this is, or that this says if it is a text.
     pub(crate) fn interval(&self) -> Option<Interval> {
-        let may_be = self.is_text() || self.type_id() == sys::DUCKDB_TYPE_DUCKDB_TYPE_INTERVAL;
-        if may_be { self.0.interval() } else { None }
+        match self.type_id() {
+            sys::DUCKDB_TYPE_DUCKDB_TYPE_INTERVAL | sys::DUCKDB_TYPE_DUCKDB_TYPE_VARCHAR => self.0.interval(),
+            _ => None,
+        }
     }
 
-    /// The ticks of the timestamp that this is, of the type `id`, or that its text says, without time zone.
+    /// The ticks of the timestamp that this is, of the type `id`. A text is none: one that can't be cast would read as
+    /// the epoch.
     pub(crate) fn ticks(&self, id: sys::duckdb_type, precision: Precision) -> Option<i64> {
-        let is_instant = matches!(id, sys::DUCKDB_TYPE_DUCKDB_TYPE_TIMESTAMP_TZ | super::TIMESTAMP_TZ_NS);
-        if self.type_id() != id && (is_instant || !self.is_text()) {
-            None
-        } else if is_instant {
-            self.0.instant_ticks(id)
-        } else {
-            self.0.local_ticks(precision)
+        match id {
+            _ if self.type_id() != id => None,
+            sys::DUCKDB_TYPE_DUCKDB_TYPE_TIMESTAMP_TZ | super::TIMESTAMP_TZ_NS => self.0.instant_ticks(id),
+            _ => self.0.local_ticks(precision),
         }
     }
 

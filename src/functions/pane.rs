@@ -1,7 +1,7 @@
 //! `time_bucket_pane`, `time_bucket_cadence` and `time_bucket_panes`.
 
 use super::overloads::{known, signature};
-use super::table::{columns, interval, interval_of, parameters, ticks_of, timestamp_of};
+use super::table::{columns, interval, interval_of, parameters, ticks_of};
 use super::types::{Timestamp, Type};
 use crate::error::{Argument, Error, Result};
 use crate::ffi::{Arguments, Bound, Chunk, Constant, Output, Registry, Rows, Scalar, Table, TableArguments};
@@ -106,15 +106,14 @@ impl PanesOf {
     const DEFAULT_BUDGET: i64 = 1_024;
 
     /// When the query is asked. The bare word NULL means that this is not said.
-    fn at(arguments: &TableArguments) -> Result<Option<(Timestamp, i64)>> {
+    fn at(arguments: &TableArguments) -> Result<Option<(i64, Timestamp)>> {
         let argument = Argument::At;
         let Some(at) = arguments.named(Self::AT) else { return Ok(None) };
         if at.is_null() {
             // Some engines give the bare word NULL a type, but never that of a timestamp.
             return Timestamp::of_id(at.type_id()).map_or(Ok(None), |_| Err(Error::Null { argument }));
         }
-        let timestamp = timestamp_of(&at, argument)?;
-        Ok(Some((timestamp, ticks_of(&at, argument, timestamp, argument)?)))
+        ticks_of(&at, argument, &Timestamp::ALL, argument).map(Some)
     }
 }
 
@@ -136,10 +135,10 @@ impl Table for PanesOf {
         };
         let at = Self::at(arguments)?;
         let plan =
-            Panes::new(lookback, cadence, at.map(|(timestamp, at)| (at, timestamp.precision())), budget)?;
+            Panes::new(lookback, cadence, at.map(|(at, timestamp)| (at, timestamp.precision())), budget)?;
         let always =
             [(c"pane", Type::Integer), (c"pane_offset", Type::Interval), (c"pane_width", Type::Interval)];
-        let bounds = at.map(|(timestamp, _)| {
+        let bounds = at.map(|(_, timestamp)| {
             [c"pane_start", c"pane_end"].map(|name| (name, Type::Timestamp(timestamp)))
         });
         Ok(Bound {

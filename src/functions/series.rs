@@ -1,7 +1,7 @@
 //! `time_bucket_series` and `time_bucket_cover`.
 
-use super::table::{columns, interval, origin_ticks, parameters, ticks_of, timestamp_of};
-use super::types::{Type, WINDOW_END, WINDOW_START};
+use super::table::{columns, interval, origin_ticks, parameters, ticks_of};
+use super::types::{Timestamp, Type, WINDOW_END, WINDOW_START};
 use crate::error::{Argument, Error, Result};
 use crate::ffi::{Bound, Registry, Rows, Table, TableArguments};
 use crate::kernel::{Cover, Grid, Series};
@@ -41,13 +41,9 @@ impl Table for SeriesOf {
         let value = interval(arguments, Self::WIDTH, Argument::Width)?;
         let from = arguments.required(Self::FROM, Argument::From)?;
         let until = arguments.required(Self::UNTIL, Argument::Until)?;
-        let timestamp = match from.is_text() {
-            true => timestamp_of(&until, Argument::Until)?,
-            false => timestamp_of(&from, Argument::From)?,
-        };
+        let (from, timestamp) = ticks_of(&from, Argument::From, &Timestamp::ALL, Argument::From)?;
+        let (until, _) = ticks_of(&until, Argument::Until, &[timestamp], Argument::From)?;
         let precision = timestamp.precision();
-        let from = ticks_of(&from, Argument::From, timestamp, Argument::Until)?;
-        let until = ticks_of(&until, Argument::Until, timestamp, Argument::From)?;
         let origin = arguments.named(Self::ORIGIN);
         let origin = origin.map(|origin| origin_ticks(&origin, timestamp, Argument::From)).transpose()?;
         let not_positive = Error::NotPositive { argument: Argument::Width, value };
@@ -87,8 +83,7 @@ impl Table for CoverOf {
 
     fn bind(&self, arguments: &TableArguments) -> Result<Bound<Cover>> {
         let at = arguments.required(Self::AT, Argument::At)?;
-        let timestamp = timestamp_of(&at, Argument::At)?;
-        let at = ticks_of(&at, Argument::At, timestamp, Argument::At)?;
+        let (at, timestamp) = ticks_of(&at, Argument::At, &Timestamp::ALL, Argument::At)?;
         let lookback = interval(arguments, Self::LOOKBACK, Argument::Lookback)?;
         let size = interval(arguments, Self::SIZE, Argument::Size)?;
         let slide = interval(arguments, Self::SLIDE, Argument::Slide)?;

@@ -33,11 +33,8 @@ pub(super) fn interval_of(given: &Given, argument: Argument) -> Result<Interval>
     given.interval().ok_or_else(|| Error::NotInterval { argument, value: given.text() })
 }
 
-/// The type of a timestamp; a string literal counts as TIMESTAMP.
+/// The type of a timestamp.
 pub(super) fn timestamp_of(given: &Given, argument: Argument) -> Result<Timestamp> {
-    if given.is_text() {
-        return Ok(Timestamp::Micros);
-    }
     if Type::Date.logical().is_some_and(|date| date.id() == given.type_id()) {
         return Err(Error::Date);
     }
@@ -45,19 +42,19 @@ pub(super) fn timestamp_of(given: &Given, argument: Argument) -> Result<Timestam
     Timestamp::of_id(given.type_id()).ok_or_else(not_timestamp)
 }
 
-/// The ticks of a timestamp of this type, as which a string literal is read unless it would need a time zone.
+/// The ticks of a timestamp, which must be of one of `types`, as the argument `other` wants, and which of them it is.
 pub(super) fn ticks_of(
     given: &Given,
     argument: Argument,
-    timestamp: Timestamp,
+    types: &[Timestamp],
     other: Argument,
-) -> Result<i64> {
-    let is_readable_text = given.is_text() && !timestamp.is_instant();
-    if !is_readable_text && timestamp_of(given, argument)? != timestamp {
+) -> Result<(i64, Timestamp)> {
+    let timestamp = timestamp_of(given, argument)?;
+    if !types.contains(&timestamp) {
         return Err(Error::OtherType { argument, value: given.text(), other });
     }
     let ticks = given.ticks(timestamp.id(), timestamp.precision());
-    ticks.ok_or_else(|| Error::NotTimestamp { argument, value: given.text() })
+    Ok((ticks.ok_or_else(|| Error::NotTimestamp { argument, value: given.text() })?, timestamp))
 }
 
 /// The ticks of an origin for timestamps of this type.
@@ -66,10 +63,6 @@ pub(super) fn origin_ticks(given: &Given, timestamp: Timestamp, other: Argument)
     if given.is_null() {
         return Err(Error::Null { argument });
     }
-    let origin = if given.is_text() { timestamp } else { timestamp_of(given, argument)? };
-    if !origins(timestamp).contains(&origin) {
-        return Err(Error::OtherType { argument, value: given.text(), other });
-    }
-    let ticks = ticks_of(given, argument, origin, other)?;
+    let (ticks, origin) = ticks_of(given, argument, origins(timestamp), other)?;
     timestamp.precision().origin_ticks(ticks, origin.precision())
 }
