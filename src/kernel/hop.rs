@@ -46,7 +46,7 @@ impl Hop {
     ///
     /// ```
     /// use time_bucket::kernel::{Hop, Interval, Precision};
-    /// let minutes = |minutes| Interval { months: 0, days: 0, micros: minutes * 60_000_000 };
+    /// let minutes = |minutes: i64| Interval { months: 0, days: 0, micros: minutes * 60_000_000 };
     /// let hop = Hop::new(Precision::Second, minutes(2), minutes(5), 0).unwrap();
     /// assert_eq!(hop.count(60), 2); // the windows that start 120 seconds before the epoch, and at it
     /// ```

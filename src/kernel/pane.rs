@@ -19,7 +19,7 @@ use crate::error::{Argument, Error, Result};
 ///
 /// ```
 /// use time_bucket::kernel::{Interval, pane_width};
-/// let minutes = |minutes| Interval { months: 0, days: 0, micros: minutes * 60_000_000 };
+/// let minutes = |minutes: i64| Interval { months: 0, days: 0, micros: minutes * 60_000_000 };
 /// assert_eq!(pane_width(minutes(5), Some(minutes(2))), Ok(minutes(1)));
 /// assert_eq!(pane_width(minutes(5), None), Ok(minutes(5)));
 /// ```
