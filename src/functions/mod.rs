@@ -1,6 +1,12 @@
 //! The SQL functions: which overloads exist, what they check at bind and which kernel they run. No arithmetic.
 
 mod bucket;
+mod hop;
+mod macros;
+mod overloads;
+mod pane;
+mod series;
+mod table;
 mod types;
 
 use crate::error::Result;
@@ -8,5 +14,9 @@ use crate::ffi::Registry;
 
 /// Registers every function in the engine.
 pub(crate) fn register(registry: &Registry) -> Result<()> {
-    bucket::register(registry)
+    bucket::register(registry)?;
+    hop::register(registry)?;
+    pane::register(registry)?;
+    series::register(registry)?;
+    macros::register(registry)
 }

@@ -26,59 +26,57 @@ pub enum Anchors<'a> {
     Offset(&'a [Interval]),
     /// At this row's timestamp, whose precision may differ from the bucketed column's.
     Origin(&'a [i64], Precision),
+    /// At midnight of this row's DATE, in days from the epoch.
+    Date(&'a [i32]),
 }
 
-impl Precision {
-    /// The ticks of a width: fixed, positive and whole.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Calendar`], [`Error::NotPositive`] or [`Error::IntervalNotWhole`].
-    pub fn width_ticks(self, width: Interval) -> Result<i128> {
-        let ticks = self.interval_ticks(Argument::Width, width);
-        match width.fixed_nanos() {
-            Some(nanos) if nanos <= 0 => Err(Error::NotPositive { argument: Argument::Width, value: width }),
-            _ => ticks,
+impl Anchors<'_> {
+    /// The ticks of a row's anchor.
+    pub(super) fn ticks(&self, row: usize, precision: Precision) -> Result<i128> {
+        match self {
+            Self::Epoch => Ok(0),
+            Self::Offset(offsets) => precision.offset_ticks(offsets[row]),
+            Self::Origin(origins, of) => precision.origin_ticks(origins[row], *of),
+            Self::Date(dates) => precision.date_ticks(dates[row]),
         }
     }
 
-    /// The ticks of an offset: fixed and whole, of any sign.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Calendar`] or [`Error::IntervalNotWhole`].
-    pub fn offset_ticks(self, offset: Interval) -> Result<i128> {
-        self.interval_ticks(Argument::Offset, offset)
-    }
-
-    fn interval_ticks(self, argument: Argument, value: Interval) -> Result<i128> {
-        let nanos = value.fixed_nanos().ok_or(Error::Calendar { argument, value })?;
-        self.ticks(nanos).ok_or(Error::IntervalNotWhole { argument, value, precision: self })
-    }
-
-    /// The ticks of an origin given in another precision: finite and whole.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::OriginInfinite`] or [`Error::OriginNotWhole`].
-    pub fn origin_ticks(self, origin: i64, of: Self) -> Result<i128> {
-        let value = Civil { tick: origin, precision: of };
-        if Self::is_infinite(origin) {
-            return Err(Error::OriginInfinite { value });
+    /// Whether two rows have the same anchor.
+    #[inline(always)]
+    pub(super) fn same(&self, row: usize, other: usize) -> bool {
+        match self {
+            Self::Epoch => true,
+            Self::Offset(offsets) => offsets[row].is(offsets[other]),
+            Self::Origin(origins, _) => origins[row] == origins[other],
+            Self::Date(dates) => dates[row] == dates[other],
         }
-        let nanos = i128::from(origin) * of.nanos_per_tick();
-        self.ticks(nanos).ok_or(Error::OriginNotWhole { value, precision: self })
+    }
+
+    /// Whether all of the first `len` rows that are valid have the anchor of `row`.
+    fn all_same(&self, row: usize, len: usize, validity: Option<&[u64]>) -> bool {
+        match self {
+            Self::Epoch => true,
+            Self::Offset(offsets) => all(offsets, len, validity, |offset| offset.is(offsets[row])),
+            Self::Origin(origins, _) => all(origins, len, validity, |origin| origin == origins[row]),
+            Self::Date(dates) => all(dates, len, validity, |date| date == dates[row]),
+        }
+    }
+
+    #[inline]
+    fn hash(&self, row: usize) -> i64 {
+        match self {
+            Self::Epoch => 0,
+            Self::Offset(offsets) => offsets[row].hash(),
+            Self::Origin(origins, _) => origins[row],
+            Self::Date(dates) => dates[row].into(),
+        }
     }
 }
 
 impl RowGrids<'_> {
     fn grid(&self, row: usize, precision: Precision) -> Result<Grid> {
         let width = precision.width_ticks(self.widths[row])?;
-        let anchor = match self.anchors {
-            Anchors::Epoch => 0,
-            Anchors::Offset(offsets) => precision.offset_ticks(offsets[row])?,
-            Anchors::Origin(origins, of) => precision.origin_ticks(origins[row], of)?,
-        };
+        let anchor = self.anchors.ticks(row, precision)?;
         Grid::new(width, anchor)
             .ok_or(Error::NotPositive { argument: Argument::Width, value: self.widths[row] })
     }
@@ -86,35 +84,21 @@ impl RowGrids<'_> {
     /// Whether two rows have the same arguments.
     #[inline(always)]
     fn same(&self, row: usize, other: usize) -> bool {
-        self.widths[row].is(self.widths[other])
-            & match self.anchors {
-                Anchors::Epoch => true,
-                Anchors::Offset(offsets) => offsets[row].is(offsets[other]),
-                Anchors::Origin(origins, _) => origins[row] == origins[other],
-            }
+        self.widths[row].is(self.widths[other]) & self.anchors.same(row, other)
     }
 
     /// Whether all of the first `len` rows that are valid have the arguments of `row`.
     fn all_same(&self, row: usize, len: usize, validity: Option<&[u64]>) -> bool {
         all(self.widths, len, validity, |width| width.is(self.widths[row]))
-            && match self.anchors {
-                Anchors::Epoch => true,
-                Anchors::Offset(offsets) => all(offsets, len, validity, |offset| offset.is(offsets[row])),
-                Anchors::Origin(origins, _) => all(origins, len, validity, |origin| origin == origins[row]),
-            }
+            && self.anchors.all_same(row, len, validity)
     }
 
     /// A number that rows with other arguments mostly differ in.
     #[inline]
     fn hash(&self, row: usize) -> usize {
-        let Interval { days, micros, .. } = self.widths[row];
-        let anchor = match self.anchors {
-            Anchors::Epoch => 0,
-            Anchors::Offset(offsets) => offsets[row].micros ^ i64::from(offsets[row].days).rotate_left(32),
-            Anchors::Origin(origins, _) => origins[row],
-        };
-        let mixed = (micros ^ i64::from(days).rotate_left(32) ^ anchor.rotate_left(17)) as u64;
-        (mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize
+        const GOLDEN_RATIO: u64 = 0x9E37_79B9_7F4A_7C15;
+        let mixed = (self.widths[row].hash() ^ self.anchors.hash(row).rotate_left(17)) as u64;
+        (mixed.wrapping_mul(GOLDEN_RATIO) >> 32) as usize
     }
 }
 

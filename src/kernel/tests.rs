@@ -329,7 +329,10 @@ fn refused_origins() {
     );
     for infinity in [i64::MAX, -i64::MAX] {
         let value = Civil { tick: infinity, precision: second };
-        assert_eq!(second.origin_ticks(infinity, second), Err(Error::OriginInfinite { value }));
+        assert_eq!(
+            second.origin_ticks(infinity, second),
+            Err(Error::Infinite { argument: Argument::Origin, value })
+        );
     }
     let value = Civil { tick: 5_001, precision: Precision::Millisecond };
     let refused = Error::OriginNotWhole { value, precision: second };
