@@ -26,7 +26,7 @@ WITH bucketed AS (
                                 THEN CAST('gapfill: the input already has a column ' || c || '; rename it' AS BOOLEAN) ELSE true END),
          time_bucket(width, COLUMNS([ts]), origin) AS window_start
   FROM query_table(tbl)
-  WHERE isfinite(COLUMNS([ts]))
+  WHERE COLUMNS([ts]) > '-infinity' AND COLUMNS([ts]) < 'infinity'
     AND (since IS NULL OR COLUMNS([ts]) >= time_bucket(width, cast_to_type(since, COLUMNS([ts])), origin))
 ), filled AS (
   SELECT COLUMNS(keys::VARCHAR[] || ['window_start']), true AS _all, count(COLUMNS([val])) AS _n, avg(COLUMNS([val])) AS _avg
@@ -41,10 +41,10 @@ WITH bucketed AS (
   SELECT _first,
          CASE WHEN _first > _last THEN error(format('gapfill: since {} is later than until {}; swap them', since::VARCHAR, until::VARCHAR))
               ELSE _last END AS _last,
-         (1 + (epoch_us(_last) - epoch_us(_first)) // (50000 * epoch_us(width::INTERVAL))) * width::INTERVAL AS _block
+         (1 + date_diff('us', _first, _last) // (50000 * epoch_us(width::INTERVAL))) * width::INTERVAL AS _block
   FROM range_of
 ), blocks AS (
-  SELECT _first, _block, unnest(time_bucket_hop(_block, to_microseconds(epoch_us(_last) - epoch_us(_first)) + _block, _last, _last)).window_start AS _upto
+  SELECT _first, _block, unnest(time_bucket_hop(_block, to_microseconds(date_diff('us', _first, _last)) + _block, _last, _last)).window_start AS _upto
   FROM sized
 ), grid AS (
   SELECT _first, unnest(time_bucket_hop(width, _block, _upto, origin)).window_start AS window_start FROM blocks
@@ -84,7 +84,7 @@ FROM (SELECT COLUMNS(lambda c: CASE WHEN lower(c) = 'pane_start' OR lower(c) IN 
                                     THEN CAST('pane_rows: a result has the name of the column ' || c || '; rename it' AS BOOLEAN) ELSE true END),
              time_bucket(width, COLUMNS([ts]), origin) AS pane_start
       FROM query_table(tbl)
-      WHERE isfinite(COLUMNS([ts]))
+      WHERE COLUMNS([ts]) > '-infinity' AND COLUMNS([ts]) < 'infinity'
         AND (since IS NULL OR COLUMNS([ts]) >= time_bucket(width, cast_to_type(since, COLUMNS([ts])), origin))
         AND (until IS NULL OR COLUMNS([ts]) < time_bucket(width, cast_to_type(until, COLUMNS([ts])), origin)))
 GROUP BY ALL;
@@ -120,7 +120,7 @@ WITH timed AS (
          sum(n) OVER recent AS _n, sum(sum) OVER recent AS _sum, min(min) OVER recent AS _min, max(max) OVER recent AS _max,
          sum(n * (mean - _centre)) OVER recent AS _s1, sum(m2 + n * (mean - _centre) ** 2) OVER recent AS _s2
   FROM centred
-  WINDOW recent AS (PARTITION BY _key ORDER BY epoch_us(pane_start)
+  WINDOW recent AS (PARTITION BY _key ORDER BY date_diff('us', '1970-01-01', pane_start)
                     RANGE BETWEEN epoch_us(lookback::INTERVAL) - epoch_us(width::INTERVAL) PRECEDING AND CURRENT ROW)
 )
 SELECT DISTINCT COLUMNS(keys::VARCHAR[] || ['window_start', 'window_end']), _n::BIGINT AS n, _sum AS sum, _min AS min, _max AS max,
