@@ -1,10 +1,12 @@
 """The window macros of sql/windows.sql, and the recipes of docs/windows.md that use them."""
 import json
 import re
+import subprocess
+import sys
 
 import duckdb
 import pytest
-from conftest import MACROS
+from conftest import MACROS, ROOT
 
 TYPES = ["TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP", "TIMESTAMP_NS", "TIMESTAMPTZ"]
 if int(duckdb.__version__.split(".")[0]) >= 2:
@@ -60,6 +62,24 @@ def test_every_example_line_runs(con):
     con.execute("CREATE TABLE panes AS FROM pane_rows('readings', 'ts', 'temp', INTERVAL '1 minute', ['sensor'])")
     for example in re.findall(r"-- Example: (.*);", MACROS):
         con.execute(example.replace("CREATE TABLE", "CREATE OR REPLACE TABLE")).fetchall()
+
+
+# The document
+
+def test_every_block_of_the_document_runs(con, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```sql\n(.*?)^```$", (ROOT / "docs/windows.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    assert len(blocks) > 20
+    for block in blocks:
+        sql, read, file = block.partition(".read ")
+        con.execute(sql).fetchall()
+        if read:
+            con.execute((tmp_path / file.strip()).read_text(encoding="utf-8"))
+
+
+def test_the_figure_is_what_its_script_draws(tmp_path):
+    subprocess.run([sys.executable, ROOT / "scripts/windows_figure.py", tmp_path / "windows.svg"], check=True)
+    assert (tmp_path / "windows.svg").read_text(encoding="utf-8") == (ROOT / "docs/windows.svg").read_text(encoding="utf-8")
 
 
 # tumble and hop
