@@ -37,14 +37,21 @@ WITH bucketed AS (
   SELECT coalesce(time_bucket(width, cast_to_type(since, min(window_start)), origin), min(window_start)) AS _first,
          coalesce(time_bucket(width, cast_to_type(until, min(window_start)), origin), max(window_start)) AS _last
   FROM filled
-), sized AS (
+), checked AS (
   SELECT _first,
          CASE WHEN _first > _last THEN error(format('gapfill: since {} is later than until {}; swap them', since::VARCHAR, until::VARCHAR))
-              ELSE _last END AS _last,
-         (1 + date_diff('us', _first, _last) // (50000 * epoch_us(width::INTERVAL))) * width::INTERVAL AS _block
+              WHEN _first = '-infinity' OR _last = 'infinity'
+              THEN error(format('gapfill: {} is no end of a range; give a finite since and until', CASE WHEN _last = 'infinity' THEN 'infinity' ELSE '-infinity' END))
+              WHEN date_diff('us', _first, _last) // epoch_us(width::INTERVAL) > 100000000
+              THEN error(format('gapfill: more than 100 million windows of {} between {} and {}; use a greater width or a shorter range',
+                                width::VARCHAR, _first::VARCHAR, _last::VARCHAR))
+              ELSE _last END AS _last
   FROM range_of
-), blocks AS (
-  SELECT _first, _block, unnest(time_bucket_hop(_block, to_microseconds(date_diff('us', _first, _last)) + _block, _last, _last)).window_start AS _upto
+), sized AS (
+  SELECT *, (1 + date_diff('us', _first, _last) // (50000 * epoch_us(width::INTERVAL))) * width::INTERVAL AS _block FROM checked
+), blocks AS ( -- one call of time_bucket_hop gives up to 100,000 windows, so the grid is made of blocks
+  SELECT _first, _block,
+         unnest(time_bucket_hop(_block, to_microseconds(date_diff('us', _first, _last)) + _block, _last, _last)).window_start AS _upto
   FROM sized
 ), grid AS (
   SELECT _first, unnest(time_bucket_hop(width, _block, _upto, origin)).window_start AS window_start FROM blocks
@@ -114,7 +121,9 @@ WITH timed AS (
 ), keyed AS (
   SELECT *, row(*COLUMNS(keys::VARCHAR[] || ['_all'])) AS _key FROM timed
 ), centred AS ( -- squares of distances from a centre near the data lose fewer digits than squares of the values
-  SELECT *, avg(mean) OVER (PARTITION BY _key) AS _centre FROM keyed
+  SELECT *, avg(mean) OVER (PARTITION BY _key ORDER BY date_diff('us', '1970-01-01', pane_start)
+                            ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS _centre
+  FROM keyed
 ), merged AS (
   SELECT COLUMNS(keys::VARCHAR[] || ['window_start', 'window_end', '_centre']),
          sum(n) OVER recent AS _n, sum(sum) OVER recent AS _sum, min(min) OVER recent AS _min, max(max) OVER recent AS _max,
@@ -132,7 +141,7 @@ FROM merged;
 -- Example: FROM window_candidates(INTERVAL '10 minutes', INTERVAL '1 minute', INTERVAL '30 seconds', size := INTERVAL '5 minutes');
 CREATE OR REPLACE MACRO window_candidates(lookback, cadence, granularity, size := NULL, slide := NULL) AS TABLE
 WITH given AS (
-  SELECT epoch_us(lookback::INTERVAL) AS l, epoch_us(cadence::INTERVAL) AS c, epoch_us(granularity::INTERVAL) AS g,
+  SELECT epoch_us(lookback::INTERVAL) AS l, coalesce(epoch_us(cadence::INTERVAL), 0) AS c, epoch_us(granularity::INTERVAL) AS g,
          epoch_us(time_bucket_pane(lookback::INTERVAL, cadence::INTERVAL)) AS pane
 ), checked AS (
   SELECT l, c, CASE WHEN coalesce(g, 0) <= 0 OR datepart('month', granularity::INTERVAL) <> 0 OR datepart('year', granularity::INTERVAL) <> 0

@@ -310,6 +310,7 @@ CANDIDATES = [
     ("'600 seconds', '30 seconds', '30 seconds', slide := '30 seconds'", "sliding",
      [(600, 30, 1, 20), (300, 30, 2, 10), (150, 30, 4, 5), (120, 30, 5, 4), (60, 30, 10, 2)]),
     ("'60 seconds', '7 seconds', '2 seconds'", "tumbling", []),
+    ("'60 seconds', NULL, '30 seconds'", "tumbling", [(60, 60, 1, 1), (30, 30, 2, 1)]),
 ]
 
 
@@ -353,6 +354,10 @@ REFUSED = [
     ("FROM gapfill('readings', 'ts', 'temp', INTERVAL '1 month', [])", "x", "is calendar"),
     ("FROM gapfill('readings', 'ts', 'temp', '1 minute', [], since := '2026-01-02', until := '2026-01-01')", "x",
      "gapfill: since 2026-01-02 is later than until 2026-01-01"),
+    ("FROM gapfill('readings', 'ts', 'temp', '1 minute', [], until := 'infinity')", "x", "gapfill: infinity is no end of a range"),
+    ("FROM gapfill('readings', 'ts', 'temp', '1 minute', [], since := '-infinity')", "x", "gapfill: -infinity is no end of a range"),
+    ("FROM gapfill('readings', 'ts', 'temp', '1 microsecond', [], since := '1900-01-01')", "x", "gapfill: more than 100 million windows of 1 microsecond"),
+    ("FROM gapfill('readings', 'ts', 'temp', '1 minute', 'sensor')", "x", "cast"),
     ("FROM rolling_panes('panes', ['sensor'], '3 minutes', '2 minutes')", "x", "rolling_panes: lookback 3 minutes is not a multiple of width 2 minutes"),
     ("FROM rolling_panes('panes', ['sensor'], INTERVAL '1 month', '1 minute')", "x", "is calendar"),
     ("FROM window_candidates(INTERVAL '1 month', '1 minute', '1 minute')", "x", "lookback"),
