@@ -76,8 +76,8 @@ def machine() -> dict[str, object]:
 
 def arguments(parser):
     """The options that all benchmarks share, parsed."""
-    parser.add_argument("--rows", type=int, default=10_000_000)
-    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--rows", type=int, default=parser.get_default("rows") or 10_000_000)
+    parser.add_argument("--rounds", type=int, default=parser.get_default("rounds") or 9)
     parser.add_argument("--clock", choices=CLOCKS, default="wall", help="cpu: what a busy machine disturbs least")
     parser.add_argument("--json", type=pathlib.Path, required=True, metavar="FILE", help="where the results go")
     return parser.parse_args()

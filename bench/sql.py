@@ -13,7 +13,8 @@ import subprocess
 import sys
 
 import duckdb
-from harness import Case, arguments, interleave, machine, marginal, median, save, table
+import report
+from harness import Case, arguments, interleave, machine, marginal, median, save
 
 WIDTH = "INTERVAL '15 minutes'"
 YEAR_US = 365 * 86_400_000_000
@@ -72,7 +73,7 @@ def fill(connection, rows: int, types) -> None:
 class Bench:
     """The cases of one engine, their times, and what they say."""
 
-    def __init__(self, extension: pathlib.Path, rows: int):
+    def __init__(self, extension: pathlib.Path, rows: int, sink: str):
         self.rows = rows
         self.ours, self.plain = connect(extension), connect()
         self.types = [name for name, (type_name, _) in TYPES.items() if has(self.ours, type_name)]
@@ -81,29 +82,29 @@ class Bench:
         self.cases = {}
         for order in ORDERS:
             for name in self.types:
-                scan = f"SELECT max({name}) FROM {order}"
-                call = f"SELECT max({{}}({WIDTH}, {name})) FROM {order}"
+                scan = f"SELECT {sink}({name}) FROM {order}"
+                call = f"SELECT {sink}({{}}({WIDTH}, {name})) FROM {order}"
                 self.add(self.ours, f"{order} {name} scan", scan)
                 self.add(self.plain, f"{order} {name} built-in scan", scan)
                 self.add(self.ours, f"{order} {name} ours", call.format("time_bucket"))
                 self.add(self.ours, f"{order} {name} end", call.format("time_bucket_end"))
                 self.add(self.ours, f"{order} {name} identity", call.format("time_bucket_identity"))
                 self.add(self.plain, f"{order} {name} built-in", call.format("time_bucket"))
-            self.add(self.ours, f"{order} us_null scan", f"SELECT max(us_null) FROM {order}")
-            self.add(self.ours, f"{order} us_null ours", f"SELECT max(time_bucket({WIDTH}, us_null)) FROM {order}")
+            self.add(self.ours, f"{order} us_null scan", f"SELECT {sink}(us_null) FROM {order}")
+            self.add(self.ours, f"{order} us_null ours", f"SELECT {sink}(time_bucket({WIDTH}, us_null)) FROM {order}")
             for width in ("equal", "mixed"):
-                self.add(self.ours, f"{order} {width} scan", f"SELECT max(us), count({width}) FROM {order}")
-                call = f"SELECT max(time_bucket({width}, us)), count({width}) FROM {order}"
+                self.add(self.ours, f"{order} {width} scan", f"SELECT {sink}(us), count({width}) FROM {order}")
+                call = f"SELECT {sink}(time_bucket({width}, us)), count({width}) FROM {order}"
                 self.add(self.ours, f"{order} {width} ours", call)
             groups = (
                 f"SELECT max(b), max(n), max(a) FROM (SELECT time_bucket({WIDTH}, us) AS b, count(*) AS n, avg(v) AS a "
                 f"FROM {order} GROUP BY b)"
             )
-            self.add(self.ours, f"{order} group scan", f"SELECT max(us), max(v) FROM {order}")
-            self.add(self.plain, f"{order} group built-in scan", f"SELECT max(us), max(v) FROM {order}")
+            self.add(self.ours, f"{order} group scan", f"SELECT {sink}(us), {sink}(v) FROM {order}")
+            self.add(self.plain, f"{order} group built-in scan", f"SELECT {sink}(us), {sink}(v) FROM {order}")
             self.add(self.ours, f"{order} group ours", groups)
             self.add(self.plain, f"{order} group built-in", groups)
-            call = f"SELECT max(time_bucket({WIDTH}, us)) FROM {order}"
+            call = f"SELECT {sink}(time_bucket({WIDTH}, us)) FROM {order}"
             for threads in (1, 2):
                 self.add(self.ours, f"{order} call on {threads}", call, threads)
                 self.add(self.ours, f"{order} group on {threads}", groups, threads)
@@ -194,9 +195,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--extension", type=pathlib.Path, required=True, help="built with the feature identity")
     parser.add_argument("--package", type=pathlib.Path, required=True, help="the file to release")
+    parser.add_argument(
+        "--sink", choices=("min", "max"), default="min",
+        help="what consumes the column; the max of 1.5.6 costs 0.4 ns a row more when values repeat, as buckets do",
+    )
     options = arguments(parser)
 
-    bench = Bench(options.extension.resolve(), options.rows)
+    bench = Bench(options.extension.resolve(), options.rows, options.sink)
     bench.measure(options.rounds, options.clock)
     engine = duckdb.__version__
     goals = [
@@ -208,7 +213,7 @@ def main() -> None:
     size = options.package.stat().st_size / 2**20
     goals.append({"what": "packaged file", "at_most": 1, "unit": "MiB", "cases": {"": size}})
     results = {
-        "engine": engine, "rows": options.rows, "rounds": options.rounds, "clock": options.clock,
+        "engine": engine, "rows": options.rows, "rounds": options.rounds, "clock": options.clock, "sink": options.sink,
         "machine": machine(), "goals": goals, "costs": bench.costs(),
         "groups": [
             {"order": order, "ours": bench.whole(f"{order} group ours"), "built-in": bench.whole(f"{order} group built-in")}
@@ -217,31 +222,7 @@ def main() -> None:
     }
     save(options.json, results)
     print(f"DuckDB {engine}, {options.rows:,} rows, median of {options.rounds}\n")
-    print(costs_table(results), goals_table([results]), sep="\n\n")
-
-
-def costs_table(results) -> str:
-    """Nanoseconds a row of each function."""
-    columns = ["scan", "ours", "end", "identity", "built-in"]
-    return table(
-        ["ns a row", *columns],
-        [[f"{row['type']}, {row['order']}", *(f"{row[column]:.2f}" for column in columns)] for row in results["costs"]],
-    )
-
-
-def goals_table(engines) -> str:
-    """Each goal beside what every engine measured: the worst of its cases, in bold where it misses."""
-    rows = []
-    for goals in zip(*(results["goals"] for results in engines), strict=True):
-        row = [goals[0]["what"], " / ".join(dict.fromkeys(f"{goal['at_most']:g} {goal['unit']}".strip() for goal in goals))]
-        for goal in goals:
-            worst = max(goal["cases"], key=goal["cases"].get)
-            value = f"{goal['cases'][worst]:.3g}"
-            value = value if goal["cases"][worst] <= goal["at_most"] else f"**{value}**"
-            best = min(goal["cases"].values())
-            row.append(f"{value} {goal['unit']}".strip() + (f" ({worst}; best {best:.3g})" if worst else ""))
-        rows.append(row)
-    return table(["what", "at most", *(f"DuckDB {results['engine']}" for results in engines)], rows)
+    print(report.costs_table(results), report.goals_table([results]), sep="\n\n")
 
 
 if __name__ == "__main__":
