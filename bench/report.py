@@ -117,7 +117,7 @@ text { font: 13px system-ui, sans-serif; fill: #6e7781 }
 
 def chart(results) -> str:
     """An SVG: two panels, a pair of bars for each engine, random and sorted rows, on one thread."""
-    names, panel, bar, pair, top = 170, 300, 11, 34, 56
+    names, panel, bar, pair, top = 190, 300, 11, 34, 56
     panels = [("bucket", "Bucket a column, ns a row over the scan"), ("group", "GROUP BY bucket, ns a row")]
     found = {
         (row["job"], row["engine"], row["order"]): row["ns"] for row in results["results"] if row["threads"] == 1
@@ -125,7 +125,7 @@ def chart(results) -> str:
     parts = []
     height = 0
     for column, (job, title) in enumerate(panels):
-        left = column * (names + panel + 70)
+        left = column * (names + panel + 60)
         costs = {engine: found[job, engine, "random"] for of, engine, _ in found if of == job}
         widest = max(ns for (of, _, _), ns in found.items() if of == job)
         parts.append(f'<text class="title" x="{left + names}" y="24">{html.escape(title)}</text>')
@@ -148,7 +148,7 @@ def chart(results) -> str:
                     f'<text class="{ours}" style="font-size: 11px" x="{left + names + width + 5:.1f}" y="{at + 10}">{ns:.1f}</text>'
                 )
         parts.append(f'<path class="axis" d="M{left + names} {top - 4}V{top + len(costs) * pair - 6}"/>')
-    width = 2 * (names + panel + 70)
+    width = 2 * (names + panel + 60)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" '
         f'aria-label="Cost a row of each engine; shorter is faster"><style>{STYLE}</style>\n' + "\n".join(parts) + "\n</svg>\n"
