@@ -2,6 +2,8 @@
 
 mod bucket;
 mod hop;
+#[cfg(feature = "identity")]
+mod identity;
 mod macros;
 mod overloads;
 mod pane;
@@ -14,6 +16,8 @@ use crate::ffi::Registry;
 
 /// Registers every function in the engine.
 pub(crate) fn register(registry: &Registry) -> Result<()> {
+    #[cfg(feature = "identity")]
+    identity::register(registry)?;
     bucket::register(registry)?;
     hop::register(registry)?;
     pane::register(registry)?;
