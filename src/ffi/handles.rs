@@ -226,6 +226,7 @@ impl Value {
         let prints = [
             sys::DUCKDB_TYPE_DUCKDB_TYPE_BOOLEAN..=sys::DUCKDB_TYPE_DUCKDB_TYPE_DOUBLE,
             sys::DUCKDB_TYPE_DUCKDB_TYPE_DATE..=sys::DUCKDB_TYPE_DUCKDB_TYPE_VARCHAR,
+            sys::DUCKDB_TYPE_DUCKDB_TYPE_DECIMAL..=sys::DUCKDB_TYPE_DUCKDB_TYPE_DECIMAL,
         ];
         if !prints.iter().any(|types| types.contains(&self.type_id())) {
             return "a value of another type".to_owned();

@@ -18,7 +18,7 @@ pub(super) fn register(registry: &Registry) -> Result<()> {
         let buckets = anchored().map(|(timestamp, anchor)| bucket(timestamp, anchor));
         registry.scalars(name, buckets.filter_map(|bucket| Some((bucket.signature()?, bucket))))?;
         let refused = with_date().filter_map(|anchor| {
-            let result = anchor.instant().map_or(Type::Date, Type::Timestamp);
+            let result = anchor.origin().map_or(Type::Date, Type::Timestamp);
             let signature = signature([Some(Type::Interval), Some(Type::Date), anchor.parameter()], result)?;
             Some((signature, DateRefused { like: bucket(Timestamp::Micros, anchor), ts: TS }))
         });

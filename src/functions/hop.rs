@@ -22,7 +22,7 @@ pub(super) fn register(registry: &Registry) -> Result<()> {
     registry.scalars(NAME, hops.filter_map(|hop| Some((hop.signature()?, hop))))?;
     let refused = with_date().filter_map(|anchor| {
         let parameters = [Some(Type::Interval), Some(Type::Interval), Some(Type::Date), anchor.parameter()];
-        let result = Type::Windows(anchor.instant().unwrap_or(Micros));
+        let result = Type::Windows(anchor.origin().unwrap_or(Micros));
         Some((
             signature(parameters, result)?,
             DateRefused { like: HopWindows { timestamp: Micros, anchor }, ts: TS },

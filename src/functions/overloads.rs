@@ -66,10 +66,10 @@ impl Anchor {
         }
     }
 
-    /// The type of an origin that is an instant: the bare word NULL beside it means one of that type.
-    pub(super) fn instant(self) -> Option<Timestamp> {
+    /// The type of the origin: the bare word NULL beside it means a timestamp of that type.
+    pub(super) const fn origin(self) -> Option<Timestamp> {
         match self {
-            Self::Origin(origin) if origin.is_instant() => Some(origin),
+            Self::Origin(origin) => Some(origin),
             _ => None,
         }
     }
