@@ -35,7 +35,14 @@ impl Interval {
     /// Whether both have the same fields, without a branch.
     #[inline(always)]
     pub(super) const fn is(self, other: Self) -> bool {
-        (self.months == other.months) & (self.days == other.days) & (self.micros == other.micros)
+        self.difference(other) == 0
+    }
+
+    /// Zero when both have the same fields, without a branch.
+    #[inline(always)]
+    pub(super) const fn difference(self, other: Self) -> u64 {
+        let fields = (self.months ^ other.months) | (self.days ^ other.days);
+        (self.micros ^ other.micros) as u64 | (fields as u32 as u64)
     }
 
     /// A number that other intervals of fixed length mostly differ in.

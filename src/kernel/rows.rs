@@ -56,9 +56,9 @@ impl Anchors<'_> {
     fn all_same(&self, row: usize, len: usize, validity: Option<&[u64]>) -> bool {
         match self {
             Self::Epoch => true,
-            Self::Offset(offsets) => all(offsets, len, validity, |offset| offset.is(offsets[row])),
-            Self::Origin(origins, _) => all(origins, len, validity, |origin| origin == origins[row]),
-            Self::Date(dates) => all(dates, len, validity, |date| date == dates[row]),
+            Self::Offset(offsets) => all(offsets, len, validity, |offset| offset.difference(offsets[row])),
+            Self::Origin(origins, _) => all(origins, len, validity, |origin| (origin ^ origins[row]) as u64),
+            Self::Date(dates) => all(dates, len, validity, |date| u64::from((date ^ dates[row]) as u32)),
         }
     }
 
@@ -74,6 +74,8 @@ impl Anchors<'_> {
 }
 
 impl RowGrids<'_> {
+    #[cold]
+    #[inline(never)]
     fn grid(&self, row: usize, precision: Precision) -> Result<Grid> {
         let width = precision.width_ticks(self.widths[row])?;
         let anchor = self.anchors.ticks(row, precision)?;
@@ -89,7 +91,7 @@ impl RowGrids<'_> {
 
     /// Whether all of the first `len` rows that are valid have the arguments of `row`.
     fn all_same(&self, row: usize, len: usize, validity: Option<&[u64]>) -> bool {
-        all(self.widths, len, validity, |width| width.is(self.widths[row]))
+        all(self.widths, len, validity, |width| width.difference(self.widths[row]))
             && self.anchors.all_same(row, len, validity)
     }
 
@@ -102,15 +104,19 @@ impl RowGrids<'_> {
     }
 }
 
-/// Whether `is` holds for all of the first `len` values that are valid.
+/// Whether the first `len` values that are valid all have no difference. All are looked at, since a loop without an
+/// early end vectorises.
 #[inline(always)]
-fn all<T: Copy>(values: &[T], len: usize, validity: Option<&[u64]>, is: impl Fn(T) -> bool) -> bool {
-    values[..len].chunks(WORD).enumerate().all(|(index, values)| {
-        let valid = validity.map_or(u64::MAX, |words| words[index]);
-        let failing =
-            values.iter().enumerate().fold(0, |word, (bit, &value)| word | u64::from(!is(value)) << bit);
-        failing & valid == 0
-    })
+fn all<T: Copy>(values: &[T], len: usize, validity: Option<&[u64]>, difference: impl Fn(T) -> u64) -> bool {
+    let values = &values[..len];
+    let differences = match validity {
+        None => values.iter().fold(0, |all, &value| all | difference(value)),
+        Some(words) => values.chunks(WORD).zip(words).fold(0, |all, (values, word)| {
+            let if_valid = |bit: usize| (word >> bit & 1).wrapping_neg();
+            values.iter().enumerate().fold(all, |all, (bit, &value)| all | difference(value) & if_valid(bit))
+        }),
+    };
+    differences == 0
 }
 
 /// The grids of the arguments met last, each with a row that has these arguments.
@@ -119,16 +125,20 @@ struct Grids([Option<(usize, Grid)>; Self::LEN]);
 impl Grids {
     const LEN: usize = 16;
 
-    #[inline]
+    /// The grid of `row`.
+    #[inline(always)]
     fn of(&mut self, row: usize, rows: &RowGrids<'_>, precision: Precision) -> Result<&Grid> {
         let slot = &mut self.0[rows.hash(row) % Self::LEN];
-        if slot.is_none_or(|(met, _)| !rows.same(met, row)) {
+        if slot.as_ref().is_none_or(|(met, _)| !rows.same(*met, row)) {
             *slot = Some((row, rows.grid(row, precision)?));
         }
         let (_, grid) = slot.as_ref().expect("the slot was just filled");
         Ok(grid)
     }
 }
+
+/// Shorter runs of equal arguments are not worth the slice kernel's preparations.
+const LONG_RUN: usize = 32;
 
 /// Writes to `out` the `edge` of the bucket that each of `ts` lies in, on that row's own grid.
 ///
@@ -158,21 +168,30 @@ pub fn bucket_rows(
             .map_err(|error| out_of_range(error.row));
     }
     let mut met = Grids([None; Grids::LEN]);
-    let mut grid = grids.grid(first, precision)?;
-    let mut grid_row = first;
-    for (row, &tick) in ts.iter().enumerate().skip(first) {
-        if is_valid(validity, row) {
-            if !grids.same(grid_row, row) {
-                (grid, grid_row) = (*met.of(row, grids, precision)?, row);
-            }
-            out[row] = if Precision::is_infinite(tick) {
-                tick
-            } else {
-                grid.edge_tick(edge, tick)
-                    .filter(|&tick| precision.is_finite(tick))
-                    .ok_or_else(|| out_of_range(row))?
-            };
+    let range = precision.range();
+    let mut row = first;
+    while row < ts.len() {
+        if !is_valid(validity, row) {
+            row += 1;
+            continue;
         }
+        let grid = met.of(row, grids, precision)?;
+        let end = (row + 1..ts.len()).find(|&next| !grids.same(row, next)).unwrap_or(ts.len());
+        if end - row >= LONG_RUN && validity.is_none() {
+            bucket_slice(grid, precision, edge, &ts[row..end], None, &mut out[row..end])
+                .map_err(|error| out_of_range(row + error.row))?;
+        } else {
+            for row in row..end {
+                if Precision::is_infinite(ts[row]) {
+                    out[row] = ts[row];
+                } else if is_valid(validity, row) {
+                    let tick = grid.edge_tick(edge, ts[row]);
+                    let finite = tick.filter(|tick| range.contains(tick) && !Precision::is_infinite(*tick));
+                    out[row] = finite.ok_or_else(|| out_of_range(row))?;
+                }
+            }
+        }
+        row = end;
     }
     Ok(())
 }
