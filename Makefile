@@ -20,7 +20,7 @@ LIBRARY := libtime_bucket.dylib
 else
 LIBRARY := libtime_bucket.so
 endif
-SOURCES := $(shell find src -name '*.rs') Cargo.toml Cargo.lock scripts/package.py
+SOURCES := $(shell find src -name '*.rs') sql/windows.sql Cargo.toml Cargo.lock scripts/package.py
 # The Python of a virtual environment that holds one engine: $(call engine,1.5.6)
 engine   = build/engine-$(1)/bin/python
 
@@ -28,8 +28,11 @@ engine   = build/engine-$(1)/bin/python
 .PHONY: release
 release: $(EXT)
 
+# Only a library that is nothing but a cdylib is link-time optimised.
+rustc    = $(CARGO) rustc --locked --lib --crate-type cdylib
+
 $(EXT): $(SOURCES)
-	$(CARGO) build --release --locked
+	$(rustc) --release
 	$(PYTHON) scripts/package.py target/release/$(LIBRARY) $@
 
 ## debug: build it without optimisation
@@ -37,7 +40,7 @@ $(EXT): $(SOURCES)
 debug: $(EXT_DEBUG)
 
 $(EXT_DEBUG): $(SOURCES)
-	$(CARGO) build --locked
+	$(rustc)
 	$(PYTHON) scripts/package.py target/debug/$(LIBRARY) $@
 
 build/tools/duckdb: Cargo.toml scripts/fetch.py
@@ -62,30 +65,98 @@ demo: $(EXT) build/tools/duckdb build/data/flights.csv
 
 ## test: everything that a change has to pass, on every engine
 .PHONY: test
-test: test-rust test-sql
+test: test-rust test-sql test-engines test-docs
 
-## test-rust: the kernel against an exact oracle, edges and properties
+## test-rust: the kernel against an exact oracle, edges and properties; the SQL runner's own tests
 .PHONY: test-rust
-test-rust:
+test-rust: $(call engine,$(FIRST))
 	$(CARGO) test --locked
+	SQLTEST_PYTHON=$(abspath $(call engine,$(FIRST))) $(CARGO) test --locked --manifest-path test/runner/Cargo.toml
 
 ## test-sql: test/sql on every engine
 .PHONY: test-sql
 test-sql: $(ENGINES:%=test-sql-%)
 
-.PHONY: test-sql-%
-test-sql-%: $(EXT) build/engine-%/bin/python test/runner/target/debug/sqltest
-	test/runner/target/debug/sqltest --python $(call engine,$*) --extension $(EXT) \
-	  --define TIME_BUCKET_EXTENSION=$(abspath $(EXT)) $(if $(filter-out 1.%,$*),--define TIMESTAMPTZ_NS=1) test/sql
+SQLTEST := test/runner/target/debug/sqltest
 
-test/runner/target/debug/sqltest: $(shell find test/runner/src -type f) test/runner/Cargo.toml
+.PHONY: test-sql-%
+test-sql-%: $(EXT) build/engine-%/bin/python $(SQLTEST)
+	$(SQLTEST) --python $(call engine,$*) --extension $(EXT) --define TIME_BUCKET_EXTENSION=$(abspath $(EXT)) \
+	  $(if $(filter-out 1.%,$*),--define TIMESTAMPTZ_NS=1) test/sql
+
+$(SQLTEST): $(shell find test/runner/src -type f) test/runner/Cargo.toml test/runner/engine.py
 	$(CARGO) build --locked --manifest-path test/runner/Cargo.toml
 	touch $@
+
+## test-engines: what SQL files can't say, in pytest, on every engine
+.PHONY: test-engines
+test-engines: $(ENGINES:%=test-engines-%)
+
+.PHONY: test-engines-%
+test-engines-%: $(EXT) build/engine-%/bin/python
+	TIME_BUCKET_EXTENSION=$(abspath $(EXT)) $(call engine,$*) -m pytest -q -p no:cacheprovider test/engines
+
+## test-docs: every SQL block of README.md and docs/ in the CLI, against the output that it shows
+.PHONY: test-docs
+test-docs: $(EXT) build/tools/duckdb build/data/flights.csv
+	$(PYTHON) scripts/check_docs.py build/tools/duckdb $(EXT) build/data README.md docs/windows.md
+
+## lint: formats, clippy and rustdoc, with warnings denied
+.PHONY: lint
+lint:
+	for crate in . test/runner benches; do \
+	  $(CARGO) fmt --check --manifest-path $$crate/Cargo.toml; \
+	  $(CARGO) clippy --locked --all-targets --manifest-path $$crate/Cargo.toml -- -D warnings; \
+	done
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --no-deps --document-private-items
+
+EXT_BENCH := build/bench/time_bucket.duckdb_extension
+ROWS   ?= 10000000
+ROUNDS ?= 9
+REPORT  = $(PYTHON) bench/report.py docs/performance.md docs/performance.svg $$(ls build/bench/*.json)
+
+$(EXT_BENCH): $(SOURCES) | $(EXT)
+	$(rustc) --release --features identity
+	$(PYTHON) scripts/package.py target/release/$(LIBRARY) $@
+
+## bench: time the functions against the built-in and a plain copy, on every engine
+.PHONY: bench
+bench: $(EXT) $(EXT_BENCH) $(ENGINES:%=build/engine-%/bin/python)
+	for engine in $(ENGINES); do \
+	  build/engine-$$engine/bin/python bench/sql.py --extension $(EXT_BENCH) --package $(EXT) --rows $(ROWS) \
+	    --rounds $(ROUNDS) --json build/bench/sql-$$engine.json; \
+	done
+	$(REPORT)
+
+build/peers/bin/python: bench/requirements.txt Cargo.toml
+	$(PYTHON) -m venv build/peers
+	$@ -m pip install --quiet --disable-pip-version-check duckdb==$(lastword $(ENGINES)) -r bench/requirements.txt
+	touch $@
+
+## bench-peers: race Polars, ClickHouse, DataFusion, pandas and numpy
+.PHONY: bench-peers
+bench-peers: $(EXT) build/peers/bin/python
+	build/peers/bin/python bench/peers.py --extension $(EXT) --rows $(ROWS) --rounds $(ROUNDS) \
+	  --json build/bench/peers.json
+	$(REPORT)
+
+## bench-growth: 10^5 to 10^9 generated rows
+.PHONY: bench-growth
+bench-growth: $(EXT) $(ENGINES:%=build/engine-%/bin/python)
+	for engine in $(ENGINES); do \
+	  build/engine-$$engine/bin/python bench/growth.py --extension $(EXT) --json build/bench/growth-$$engine.json; \
+	done
+	$(REPORT)
+
+## bench-kernel: criterion, the kernels alone
+.PHONY: bench-kernel
+bench-kernel:
+	cd benches && $(CARGO) bench --locked
 
 ## clean: remove everything that was built or fetched
 .PHONY: clean
 clean:
-	rm -rf build target test/runner/target
+	rm -rf build target test/runner/target benches/target fuzz/target
 
 ## help: this list
 .PHONY: help

@@ -7,6 +7,7 @@ The CLI reads the script from standard input, where it shows an error and goes o
 failed. This exits 0 only if the one calendar width of the script is refused, in the words below, and everything else
 prints a table or nothing.
 """
+import os
 import pathlib
 import re
 import subprocess
@@ -40,7 +41,7 @@ def main():
         failures.append(f"the CLI ended with {run.returncode} after {len(outputs)} of {len(paragraphs)} paragraphs")
         print(loading)
     for paragraph, output in zip(paragraphs, outputs):
-        print(f"{paragraph}\n{output}")
+        print(f"{paragraph}\n{output}", flush=True)
         title = paragraph.splitlines()[0]
         if REFUSED in paragraph:
             if not REFUSAL.match(output):
@@ -54,4 +55,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except BrokenPipeError:  # `make demo | head`
+        os._exit(1)

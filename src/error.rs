@@ -16,6 +16,28 @@ pub enum Argument {
     Offset,
     /// A point that the grid goes through.
     Origin,
+    /// The timestamp itself.
+    Ts,
+    /// The distance between the starts of two neighbouring windows.
+    Slide,
+    /// A window's length.
+    Size,
+    /// How far back a sliding query looks.
+    Lookback,
+    /// How often a sliding query is asked.
+    Cadence,
+    /// When a sliding query is scheduled.
+    Times,
+    /// The width of the panes that a lookback and a cadence share.
+    PaneWidth,
+    /// When a sliding query is asked.
+    At,
+    /// Where a series begins.
+    From,
+    /// Where a series ends.
+    Until,
+    /// How many panes a query may have.
+    Budget,
 }
 
 impl fmt::Display for Argument {
@@ -24,6 +46,17 @@ impl fmt::Display for Argument {
             Self::Width => "width",
             Self::Offset => "offset",
             Self::Origin => "origin",
+            Self::Ts => "ts",
+            Self::Slide => "slide",
+            Self::Size => "size",
+            Self::Lookback => "lookback",
+            Self::Cadence => "cadence",
+            Self::Times => "times",
+            Self::PaneWidth => "pane width",
+            Self::At => "at",
+            Self::From => "from",
+            Self::Until => "until",
+            Self::Budget => "budget",
         })
     }
 }
@@ -32,9 +65,14 @@ impl Argument {
     /// A value that would be accepted.
     const fn example(self) -> &'static str {
         match self {
-            Self::Width => "INTERVAL '15 minutes'",
+            Self::Width | Self::Size => "INTERVAL '15 minutes'",
             Self::Offset => "INTERVAL '6 hours'",
-            Self::Origin => "TIMESTAMP '2024-01-01'",
+            Self::Slide | Self::PaneWidth => "INTERVAL '5 minutes'",
+            Self::Lookback => "INTERVAL '1 hour'",
+            Self::Cadence => "INTERVAL '1 minute'",
+            Self::Origin | Self::Ts | Self::Times | Self::At | Self::From => "TIMESTAMP '2024-01-01'",
+            Self::Until => "TIMESTAMP '2024-02-01'",
+            Self::Budget => "1024",
         }
     }
 }
@@ -90,10 +128,12 @@ pub enum Error {
         /// The precision of the bucketed timestamp.
         precision: Precision,
     },
-    /// An infinite origin, through which no grid goes.
-    #[error("origin must be finite, not '{value}'; give a value such as {}", Argument::Origin.example())]
-    OriginInfinite {
-        /// The origin given.
+    /// A timestamp that is infinite where a point in time is needed: no grid goes through infinity.
+    #[error("{argument} must be finite, not '{value}'; give a value such as {}", argument.example())]
+    Infinite {
+        /// What is infinite.
+        argument: Argument,
+        /// The timestamp given.
         value: Civil,
     },
     /// A bucket edge that the timestamp's type can't hold.
@@ -108,6 +148,130 @@ pub enum Error {
         /// The timestamp whose bucket it is.
         value: Civil,
     },
+    /// More windows of one size around a timestamp than a list may hold.
+    #[error(
+        "size {size} at slide {slide} makes {windows} windows a row, more than {limit}; use a larger slide or a smaller size"
+    )]
+    TooManyWindows {
+        /// The distance between starts.
+        slide: Interval,
+        /// The windows' length.
+        size: Interval,
+        /// How many windows that makes.
+        windows: i128,
+        /// How many are accepted.
+        limit: i128,
+    },
+    /// The lists of one chunk of rows are larger than memory.
+    #[error(
+        "{windows} windows for {rows} rows don't fit into memory; use a larger slide, or filter the rows first"
+    )]
+    Memory {
+        /// In all lists.
+        windows: u64,
+        /// The rows of the chunk.
+        rows: usize,
+    },
+    /// A window bound that the timestamp's type can't hold.
+    #[error(
+        "a window bound for {argument} '{value}' is out of range for timestamps in {}; use shorter intervals, or a timestamp nearer to 1970",
+        value.precision.unit()
+    )]
+    WindowOutOfRange {
+        /// What the bound is computed from.
+        argument: Argument,
+        /// Its value.
+        value: Civil,
+    },
+    /// A length that is negative where zero means none.
+    #[error("{argument} must not be negative, not {value}; give a length such as {}, or NULL for none", argument.example())]
+    Negative {
+        /// What is negative.
+        argument: Argument,
+        /// The interval given.
+        value: Interval,
+    },
+    /// A length that is no whole multiple of another one.
+    #[error(
+        "{argument} {value} is not a multiple of {divisor} {unit}; use a {argument} that is one, or another {divisor}"
+    )]
+    NotMultiple {
+        /// What should be a multiple.
+        argument: Argument,
+        /// Its length.
+        value: Interval,
+        /// Of what.
+        divisor: Argument,
+        /// The other length.
+        unit: Interval,
+    },
+    /// Scheduled times whose common step is finer than an interval can say.
+    #[error(
+        "times must be whole microseconds apart, not {nanos} nanoseconds; round them, as in t::TIMESTAMP"
+    )]
+    TimesNotWhole {
+        /// The step.
+        nanos: u128,
+    },
+    /// A NULL among scheduled times.
+    #[error("times must not hold NULL; remove it, as in list_filter(times, lambda t: t IS NOT NULL)")]
+    NullTime,
+    /// A budget that admits nothing.
+    #[error("budget must be positive (greater than zero), not {value}; give a number of panes such as 1024")]
+    Budget {
+        /// The budget given.
+        value: i64,
+    },
+    /// More panes than the budget admits.
+    #[error(
+        "lookback {lookback} makes {panes} panes of {width}, more than the budget of {budget}; raise the budget, or use a cadence that shares a wider pane"
+    )]
+    OverBudget {
+        /// The lookback given.
+        lookback: Interval,
+        /// The width of a pane.
+        width: Interval,
+        /// How many panes that makes.
+        panes: i128,
+        /// How many are accepted.
+        budget: i64,
+    },
+    /// A series that ends before it begins.
+    #[error("until '{until}' is before from '{from}'; swap them")]
+    Backwards {
+        /// Where the series begins.
+        from: Civil,
+        /// Where it ends.
+        until: Civil,
+    },
+    /// Something else in place of a timestamp.
+    #[error("{argument} must be a timestamp, not '{value}'; give a value such as {}", argument.example())]
+    NotTimestamp {
+        /// What is none.
+        argument: Argument,
+        /// The value given.
+        value: String,
+    },
+    /// A timestamp of another type than the others of the call.
+    #[error(
+        "{argument} '{value}' is of another type than {other}; cast one of them, so that nothing is rounded"
+    )]
+    OtherType {
+        /// What is of another type.
+        argument: Argument,
+        /// The value given.
+        value: String,
+        /// What it has to agree with.
+        other: Argument,
+    },
+    /// Something else in place of an interval.
+    #[error("{argument} must be an interval, not '{value}'; give a length such as {}", argument.example())]
+    NotInterval {
+        /// What is none.
+        argument: Argument,
+        /// The value given.
+        value: String,
+    },
     /// A DATE in place of a timestamp.
     #[error(
         "DATE is not accepted, since its buckets would lose the time of day; cast it, as in ts::TIMESTAMP"
@@ -120,14 +284,6 @@ pub enum Error {
     Subquery {
         /// The argument that is one.
         argument: Argument,
-    },
-    /// The engine's own error, met while it computed a constant argument.
-    #[error("{argument} can't be computed: {message}")]
-    Engine {
-        /// The argument computed.
-        argument: Argument,
-        /// The engine's sentence.
-        message: String,
     },
     /// A panic, which is a fault of this extension.
     #[error("unexpected panic: {message}; this is a bug in the extension, please report it with the query")]

@@ -3,8 +3,10 @@
 use super::contain::contain;
 use super::fault;
 use super::handles::{Connection, ScalarFunctionSet};
-use super::scalar::{Scalar, Signature, build};
+use super::scalar::{self, Scalar, Signature};
+use super::table::{self, Parameters, Table};
 use crate::error::{Error, Result};
+use duckdb::vtab::VTab;
 use libduckdb_sys as sys;
 use std::ffi::CStr;
 
@@ -62,9 +64,11 @@ unsafe fn load(
         return Ok(false);
     }
     // SAFETY: the database is alive during LOAD.
-    let connection = unsafe { Connection::open(*database) }?;
+    let database = unsafe { *database };
+    // SAFETY: as above.
+    let connection = unsafe { Connection::open(database) }?;
     // The connection is closed when the registry is dropped, before LOAD returns.
-    let registry = Registry { connection };
+    let registry = Registry { connection, database };
     crate::functions::register(&registry)?;
     Ok(true)
 }
@@ -72,6 +76,7 @@ unsafe fn load(
 /// Where functions are registered.
 pub(crate) struct Registry {
     connection: Connection,
+    database: sys::duckdb_database,
 }
 
 impl Registry {
@@ -84,8 +89,8 @@ impl Registry {
         let set = ScalarFunctionSet::new(name);
         fault::point("register");
         let refused = || Error::Registration { name: name.to_string_lossy().into_owned() };
-        for (signature, scalar) in overloads {
-            let function = build(&signature, scalar);
+        for (signature, overload) in overloads {
+            let function = scalar::build(&signature, overload);
             // SAFETY: the set and the function are alive; the set keeps a copy, which shares the extra info.
             let state = unsafe { sys::duckdb_add_scalar_function_to_set(set.raw(), function.raw()) };
             (state == sys::DuckDBSuccess).then_some(()).ok_or_else(refused)?;
@@ -93,6 +98,25 @@ impl Registry {
         // SAFETY: the connection and the set are alive; the catalog keeps a copy of the set.
         let state = unsafe { sys::duckdb_register_scalar_function_set(self.connection.raw(), set.raw()) };
         (state == sys::DuckDBSuccess).then_some(()).ok_or_else(refused)
+    }
+
+    /// Adds a table function. The engine keeps the first one of a name, and drops others without a word.
+    pub(crate) fn table<T: Table>(&self, parameters: &Parameters, table: T) -> Result<()> {
+        let name = table.name();
+        let function = table::build(parameters, table);
+        // SAFETY: the connection and the function are alive; the catalog keeps a copy, which shares the extra info.
+        let state = unsafe { sys::duckdb_register_table_function(self.connection.raw(), function.raw()) };
+        let refused = || Error::Registration { name: name.to_string_lossy().into_owned() };
+        (state == sys::DuckDBSuccess).then_some(()).ok_or_else(refused)
+    }
+
+    /// Adds a table function that is written with the `duckdb` crate.
+    pub(crate) fn vtab<T: VTab>(&self, name: &str) -> Result<()> {
+        let refused = |_| Error::Registration { name: name.to_owned() };
+        // SAFETY: the database is alive during LOAD. The connection, which is closed when it is dropped here, does not
+        // own it.
+        let connection = unsafe { duckdb::Connection::open_from_raw(self.database) }.map_err(refused)?;
+        connection.register_table_function::<T>(name).map_err(refused)
     }
 }
 

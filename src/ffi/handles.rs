@@ -1,7 +1,7 @@
 //! Owners of the engine's handles: each frees its handle once, when it is dropped.
 
 use crate::error::{Error, Result};
-use crate::kernel::{Interval, Precision};
+use crate::kernel::{Civil, Interval, Precision};
 use libduckdb_sys as sys;
 use std::ffi::CStr;
 
@@ -13,6 +13,7 @@ macro_rules! owner {
 
         impl $name {
             /// The handle, still owned by this value.
+            #[allow(dead_code, reason = "not every owner hands its handle on")]
             pub(super) const fn raw(&self) -> $handle {
                 self.0
             }
@@ -43,6 +44,10 @@ owner!(
 owner!(
     /// All overloads of one name.
     ScalarFunctionSet(sys::duckdb_scalar_function_set), sys::duckdb_destroy_scalar_function_set
+);
+owner!(
+    /// A table function under construction.
+    TableFunction(sys::duckdb_table_function), sys::duckdb_destroy_table_function
 );
 owner!(
     /// A bound argument, not yet computed.
@@ -85,6 +90,41 @@ impl LogicalType {
         (!logical_type.raw().is_null() && logical_type.id() == id).then_some(logical_type)
     }
 
+    /// A list of these.
+    pub(crate) fn list(&self) -> Self {
+        // SAFETY: the handle is alive; the new type keeps a copy.
+        Self(unsafe { sys::duckdb_create_list_type(self.raw()) })
+    }
+
+    /// A struct of these fields.
+    pub(crate) fn structure<const N: usize>(fields: [(&CStr, &Self); N]) -> Self {
+        let mut names = fields.map(|(name, _)| name.as_ptr());
+        let mut types = fields.map(|(_, field)| field.raw());
+        // SAFETY: both arrays have `N` elements, which are alive; the new type keeps copies.
+        Self(unsafe {
+            sys::duckdb_create_struct_type(types.as_mut_ptr(), names.as_mut_ptr(), N as sys::idx_t)
+        })
+    }
+
+    /// The type of a list's elements, or of a struct's field; `None` when this is neither, or has no such field.
+    pub(super) fn child(&self, index: usize) -> Option<Self> {
+        // SAFETY: the handle is alive and of the type that each function is for; the type that it gives is ours.
+        let child = unsafe {
+            match self.id() {
+                sys::DUCKDB_TYPE_DUCKDB_TYPE_LIST if index == 0 => {
+                    sys::duckdb_list_type_child_type(self.raw())
+                }
+                sys::DUCKDB_TYPE_DUCKDB_TYPE_STRUCT
+                    if (index as sys::idx_t) < sys::duckdb_struct_type_child_count(self.raw()) =>
+                {
+                    sys::duckdb_struct_type_child_type(self.raw(), index as sys::idx_t)
+                }
+                _ => return None,
+            }
+        };
+        (!child.is_null()).then_some(Self(child))
+    }
+
     /// The id of the C API.
     pub(crate) fn id(&self) -> sys::duckdb_type {
         // SAFETY: the handle is alive.
@@ -96,6 +136,13 @@ impl ScalarFunction {
     pub(super) fn new() -> Self {
         // SAFETY: no precondition.
         Self(unsafe { sys::duckdb_create_scalar_function() })
+    }
+}
+
+impl TableFunction {
+    pub(super) fn new() -> Self {
+        // SAFETY: no precondition.
+        Self(unsafe { sys::duckdb_create_table_function() })
     }
 }
 
@@ -118,19 +165,6 @@ impl ClientContext {
     }
 }
 
-impl ErrorData {
-    fn message(&self) -> Option<String> {
-        // SAFETY: the handle is alive or null, which both functions accept; the text lives as long as the handle.
-        unsafe {
-            if !sys::duckdb_error_data_has_error(self.raw()) {
-                return None;
-            }
-            let text = sys::duckdb_error_data_message(self.raw());
-            (!text.is_null()).then(|| CStr::from_ptr(text).to_string_lossy().into_owned())
-        }
-    }
-}
-
 impl Expression {
     /// # Safety
     ///
@@ -142,30 +176,73 @@ impl Expression {
         (!expression.is_null()).then_some(Self(expression))
     }
 
-    /// The type before the engine's implicit cast to the parameter's type.
-    pub(super) fn type_id(&self) -> sys::duckdb_type {
-        // SAFETY: the handle is alive; the type that it gives is ours.
-        LogicalType(unsafe { sys::duckdb_expression_return_type(self.raw()) }).id()
-    }
-
-    /// The value when it folds to a constant; the engine's sentence when computing it fails.
-    pub(super) fn fold(&self, context: &ClientContext) -> std::result::Result<Option<Value>, String> {
+    /// The value, when it folds to a constant and computing it does not fail.
+    pub(super) fn fold(&self, context: &ClientContext) -> Option<Value> {
         let mut value = std::ptr::null_mut();
-        // SAFETY: both handles are alive, and the out pointer is valid. Folding catches the engine's exceptions.
-        let error = unsafe {
-            if !sys::duckdb_expression_is_foldable(self.raw()) {
-                return Ok(None);
-            }
-            ErrorData(sys::duckdb_expression_fold(context.raw(), self.raw(), &mut value))
-        };
-        match error.message() {
-            Some(message) => Err(message),
-            None => Ok((!value.is_null()).then_some(Value(value))),
-        }
+        // SAFETY: both handles are alive, and the out pointer is valid. Folding catches the engine's exceptions; the
+        // value stays null when it fails, and when the expression is not foldable.
+        drop(ErrorData(unsafe { sys::duckdb_expression_fold(context.raw(), self.raw(), &mut value) }));
+        (!value.is_null()).then_some(Value(value))
     }
 }
 
 impl Value {
+    /// # Safety
+    ///
+    /// `info` is the argument of a running bind callback of a table function.
+    pub(super) unsafe fn of_parameter(info: sys::duckdb_bind_info, index: usize) -> Option<Self> {
+        // SAFETY: the bind is running; an index out of bounds gives null. The value is ours.
+        let value = unsafe { sys::duckdb_bind_get_parameter(info, index as sys::idx_t) };
+        (!value.is_null()).then_some(Self(value))
+    }
+
+    /// # Safety
+    ///
+    /// As for [`Self::of_parameter`].
+    pub(super) unsafe fn of_named_parameter(info: sys::duckdb_bind_info, name: &CStr) -> Option<Self> {
+        // SAFETY: the bind is running; a parameter that was not given is null. The value is ours.
+        let value = unsafe { sys::duckdb_bind_get_named_parameter(info, name.as_ptr()) };
+        (!value.is_null()).then_some(Self(value))
+    }
+
+    /// The id of its type.
+    pub(super) fn type_id(&self) -> sys::duckdb_type {
+        // SAFETY: the handle is alive; the type that it gives belongs to the value and is not freed here.
+        unsafe { sys::duckdb_get_type_id(sys::duckdb_get_value_type(self.raw())) }
+    }
+
+    /// As a whole number.
+    pub(super) fn integer(&self) -> i64 {
+        // SAFETY: the handle is alive and not NULL.
+        unsafe { sys::duckdb_get_int64(self.raw()) }
+    }
+
+    /// As text, for messages. The engine casts only types that it never fails to print, since an exception of its
+    /// would end the process here.
+    pub(super) fn text(&self) -> String {
+        if let Some((tick, precision)) = self.timestamp() {
+            return Civil { tick, precision }.to_string();
+        }
+        let prints = [
+            sys::DUCKDB_TYPE_DUCKDB_TYPE_BOOLEAN..=sys::DUCKDB_TYPE_DUCKDB_TYPE_DOUBLE,
+            sys::DUCKDB_TYPE_DUCKDB_TYPE_DATE..=sys::DUCKDB_TYPE_DUCKDB_TYPE_VARCHAR,
+            sys::DUCKDB_TYPE_DUCKDB_TYPE_DECIMAL..=sys::DUCKDB_TYPE_DUCKDB_TYPE_DECIMAL,
+        ];
+        if !prints.iter().any(|types| types.contains(&self.type_id())) {
+            return "a value of another type".to_owned();
+        }
+        // SAFETY: the handle is alive; the text that the engine gives is ours, and is freed once.
+        unsafe {
+            let text = sys::duckdb_get_varchar(self.raw());
+            if text.is_null() {
+                return String::new();
+            }
+            let copy = CStr::from_ptr(text).to_string_lossy().into_owned();
+            sys::duckdb_free(text.cast());
+            copy
+        }
+    }
+
     /// Whether this is NULL of any type.
     pub(super) fn is_null(&self) -> bool {
         // SAFETY: the handle is alive.
@@ -181,28 +258,37 @@ impl Value {
         (!failed).then_some(Interval { months, days, micros })
     }
 
-    /// As the ticks of a timestamp without time zone, or `None` when it can't be cast to one.
-    pub(super) fn local_ticks(&self, precision: Precision) -> Option<i64> {
-        // SAFETY: the handle is alive and not NULL.
-        let ticks = unsafe {
-            match precision {
-                Precision::Second => sys::duckdb_get_timestamp_s(self.raw()).seconds,
-                Precision::Millisecond => sys::duckdb_get_timestamp_ms(self.raw()).millis,
-                Precision::Microsecond => sys::duckdb_get_timestamp(self.raw()).micros,
-                Precision::Nanosecond => sys::duckdb_get_timestamp_ns(self.raw()).nanos,
+    /// The ticks of a timestamp and what one is worth, or `None` for a value of another type. No value is cast: the
+    /// engine may throw where it casts between timestamps, which would end the process here.
+    pub(super) fn timestamp(&self) -> Option<(i64, Precision)> {
+        // SAFETY: the handle is alive and not NULL; each function reads its own type as it is.
+        unsafe {
+            match self.type_id() {
+                sys::DUCKDB_TYPE_DUCKDB_TYPE_TIMESTAMP_S => {
+                    Some((sys::duckdb_get_timestamp_s(self.raw()).seconds, Precision::Second))
+                }
+                sys::DUCKDB_TYPE_DUCKDB_TYPE_TIMESTAMP_MS => {
+                    Some((sys::duckdb_get_timestamp_ms(self.raw()).millis, Precision::Millisecond))
+                }
+                sys::DUCKDB_TYPE_DUCKDB_TYPE_TIMESTAMP => {
+                    Some((sys::duckdb_get_timestamp(self.raw()).micros, Precision::Microsecond))
+                }
+                sys::DUCKDB_TYPE_DUCKDB_TYPE_TIMESTAMP_TZ => {
+                    Some((sys::duckdb_get_timestamp_tz(self.raw()).micros, Precision::Microsecond))
+                }
+                // The C API has no function for the type with a time zone; its values are the same numbers.
+                sys::DUCKDB_TYPE_DUCKDB_TYPE_TIMESTAMP_NS | super::TIMESTAMP_TZ_NS => {
+                    Some((sys::duckdb_get_timestamp_ns(self.raw()).nanos, Precision::Nanosecond))
+                }
+                _ => None,
             }
-        };
-        (ticks != i64::MIN).then_some(ticks)
+        }
     }
 
-    /// The ticks of a timestamp with time zone, which this must be and whose type is `id`; `None` for a type that
-    /// the C API can't read.
-    pub(super) fn instant_ticks(&self, id: sys::duckdb_type) -> Option<i64> {
-        if id == sys::DUCKDB_TYPE_DUCKDB_TYPE_TIMESTAMP_TZ {
-            // SAFETY: the handle is alive and not NULL.
-            Some(unsafe { sys::duckdb_get_timestamp_tz(self.raw()) }.micros)
-        } else {
-            self.local_ticks(Precision::Nanosecond)
-        }
+    /// The days of a DATE, or `None` for a value of another type.
+    pub(super) fn date(&self) -> Option<i32> {
+        // SAFETY: the handle is alive and not NULL.
+        let days = || unsafe { sys::duckdb_get_date(self.raw()).days };
+        (self.type_id() == sys::DUCKDB_TYPE_DUCKDB_TYPE_DATE).then(days)
     }
 }

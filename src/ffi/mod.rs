@@ -14,13 +14,15 @@ mod entry;
 mod fault;
 mod handles;
 mod scalar;
+mod table;
 mod vectors;
 
 pub(crate) use entry::Registry;
 pub(crate) use handles::LogicalType;
 pub(crate) use libduckdb_sys::duckdb_type as TypeId;
 pub(crate) use scalar::{Arguments, Constant, Scalar, Signature};
-pub(crate) use vectors::{Chunk, Output};
+pub(crate) use table::{Bound, Given, Parameters, Table, TableArguments};
+pub(crate) use vectors::{Chunk, Output, Rows};
 
 /// The id of TIMESTAMPTZ_NS, which DuckDB 2.0 added after the C API that the bindings were made from.
 pub(crate) const TIMESTAMP_TZ_NS: TypeId = 42;

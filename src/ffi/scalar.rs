@@ -130,7 +130,8 @@ pub(crate) enum Constant<T> {
     Value(T),
     /// NULL, in every row.
     Null,
-    /// A column, an unbound parameter, or a value that only the engine can cast; known at execution.
+    /// A column, an unbound parameter, or what only the engine can cast or compute (it then raises its own error);
+    /// known at execution.
     Unknown,
 }
 
@@ -152,55 +153,55 @@ impl Arguments {
 
     /// An interval.
     pub(crate) fn interval(&self, index: usize, argument: Argument) -> Result<Constant<Interval>> {
-        self.constant(index, argument, |_, value| value.interval())
+        self.constant(index, argument, Value::interval)
     }
 
-    /// The ticks of a timestamp without time zone.
-    pub(crate) fn local_ticks(
-        &self,
-        index: usize,
-        argument: Argument,
-        precision: Precision,
-    ) -> Result<Constant<i64>> {
-        self.constant(index, argument, |from, value| match from {
-            // Only the engine knows the session's time zone.
-            sys::DUCKDB_TYPE_DUCKDB_TYPE_TIMESTAMP_TZ | super::TIMESTAMP_TZ_NS => None,
-            _ => value.local_ticks(precision),
-        })
-    }
-
-    /// The ticks of a timestamp with time zone, of the type `id`.
-    pub(crate) fn instant_ticks(
+    /// The ticks of a timestamp of the type `id`. Where the engine has yet to cast from another type, in the session's
+    /// time zone perhaps, only infinity is known: it is the same in all.
+    pub(crate) fn ticks(
         &self,
         index: usize,
         argument: Argument,
         id: sys::duckdb_type,
     ) -> Result<Constant<i64>> {
-        self.constant(index, argument, |from, value| if from == id { value.instant_ticks(id) } else { None })
+        self.constant(index, argument, |value| {
+            let infinite_date =
+                |days: i32| i64::from(days.signum()) * if days.abs() == i32::MAX { i64::MAX } else { 0 };
+            let ticks = match value.date() {
+                Some(days) => infinite_date(days),
+                None => value.timestamp()?.0,
+            };
+            (value.type_id() == id || Precision::is_infinite(ticks)).then_some(ticks)
+        })
     }
 
-    /// Whether the argument is the bare word NULL, of no type.
-    pub(crate) fn is_untyped_null(&self, index: usize) -> bool {
+    /// The days of a DATE.
+    pub(crate) fn date(&self, index: usize, argument: Argument) -> Result<Constant<i32>> {
+        self.constant(index, argument, Value::date)
+    }
+
+    /// Whether the argument is NULL in every row. Newer engines give the bare word NULL the parameter's type first.
+    pub(crate) fn is_null(&self, index: usize) -> bool {
         // SAFETY: the bind is running.
         let expression = unsafe { Expression::of_bind(self.info, index) };
-        expression.is_some_and(|expression| expression.type_id() == sys::DUCKDB_TYPE_DUCKDB_TYPE_SQLNULL)
+        let value = expression.and_then(|expression| expression.fold(&self.context));
+        value.is_some_and(|value| value.is_null())
     }
 
     fn constant<T>(
         &self,
         index: usize,
         argument: Argument,
-        read: impl FnOnce(sys::duckdb_type, &Value) -> Option<T>,
+        read: impl FnOnce(&Value) -> Option<T>,
     ) -> Result<Constant<T>> {
         // SAFETY: the bind is running. For a subquery the engine sets an error of its own, which the one returned
         // here replaces.
         let expression =
             unsafe { Expression::of_bind(self.info, index) }.ok_or(Error::Subquery { argument })?;
-        let value = expression.fold(&self.context).map_err(|message| Error::Engine { argument, message })?;
-        Ok(match value {
+        Ok(match expression.fold(&self.context) {
             None => Constant::Unknown,
             Some(value) if value.is_null() => Constant::Null,
-            Some(value) => read(expression.type_id(), &value).map_or(Constant::Unknown, Constant::Value),
+            Some(value) => read(&value).map_or(Constant::Unknown, Constant::Value),
         })
     }
 }

@@ -2,7 +2,8 @@
 
 use super::TIMESTAMP_TZ_NS;
 use super::handles::LogicalType;
-use crate::kernel::{Interval, intersect};
+use crate::error::{Error, Result};
+use crate::kernel::{Interval, List, intersect, is_valid};
 use libduckdb_sys as sys;
 use std::marker::PhantomData;
 
@@ -13,6 +14,14 @@ pub(super) enum Storage {
     Ticks,
     /// `duckdb_interval`.
     Interval,
+    /// `int64_t`: BIGINT.
+    Integer,
+    /// `int32_t`: DATE.
+    Days,
+    /// A list of timestamps.
+    TickList,
+    /// A list of structs of two timestamps.
+    WindowList,
     /// Anything that is not read here.
     Other,
 }
@@ -27,12 +36,31 @@ impl Storage {
             | sys::DUCKDB_TYPE_DUCKDB_TYPE_TIMESTAMP_TZ
             | TIMESTAMP_TZ_NS => Self::Ticks,
             sys::DUCKDB_TYPE_DUCKDB_TYPE_INTERVAL => Self::Interval,
+            sys::DUCKDB_TYPE_DUCKDB_TYPE_BIGINT => Self::Integer,
+            sys::DUCKDB_TYPE_DUCKDB_TYPE_DATE => Self::Days,
+            sys::DUCKDB_TYPE_DUCKDB_TYPE_LIST => match logical_type.child(0) {
+                Some(element) if Self::of(&element) == Self::Ticks => Self::TickList,
+                Some(element) if Self::is_window(&element) => Self::WindowList,
+                _ => Self::Other,
+            },
             _ => Self::Other,
         }
     }
+
+    /// Whether this is a struct of two timestamps.
+    fn is_window(logical_type: &LogicalType) -> bool {
+        let is_ticks = |index| logical_type.child(index).is_some_and(|field| Self::of(&field) == Self::Ticks);
+        logical_type.id() == sys::DUCKDB_TYPE_DUCKDB_TYPE_STRUCT && is_ticks(0) && is_ticks(1)
+    }
 }
 
-// A vector of intervals is read as a slice of ours.
+// A vector of list entries is read and written as a slice of ours, and so is one of intervals.
+const _: () = {
+    assert!(size_of::<List>() == size_of::<sys::duckdb_list_entry>());
+    assert!(align_of::<List>() == align_of::<sys::duckdb_list_entry>());
+    assert!(std::mem::offset_of!(List, offset) == std::mem::offset_of!(sys::duckdb_list_entry, offset));
+    assert!(std::mem::offset_of!(List, length) == std::mem::offset_of!(sys::duckdb_list_entry, length));
+};
 const _: () = {
     assert!(size_of::<Interval>() == size_of::<sys::duckdb_interval>());
     assert!(align_of::<Interval>() == align_of::<sys::duckdb_interval>());
@@ -77,6 +105,37 @@ impl<'a> Chunk<'a> {
         unsafe { self.data(index) }
     }
 
+    /// The days of argument `index`, a DATE. Those of NULL rows are undefined, but readable.
+    pub(crate) fn dates(&self, index: usize) -> &'a [i32] {
+        assert_eq!(self.columns[index], Storage::Days, "argument {index}");
+        // SAFETY: the vector is stored as `i32`, as was just checked.
+        unsafe { self.data(index) }
+    }
+
+    /// The list of argument `index` in each row, a list of timestamps: the ticks of its elements. `Err` when a valid
+    /// row's list holds NULL.
+    pub(crate) fn tick_lists(&self, index: usize) -> impl Fn(usize) -> Result<&'a [i64]> {
+        assert_eq!(self.columns[index], Storage::TickList, "argument {index}");
+        // SAFETY: the vector is alive and a list of timestamps, as was just checked, so its child is stored as `i64`
+        // and has as many elements as the list vector says; a mask that is not null has a bit for each.
+        let (lists, ticks, validity) = unsafe {
+            let vector = self.vector(index);
+            let child = sys::duckdb_list_vector_get_child(vector);
+            let len = sys::duckdb_list_vector_get_size(vector) as usize;
+            let words = sys::duckdb_vector_get_validity(child);
+            (
+                self.data::<List>(index),
+                slice::<i64>(sys::duckdb_vector_get_data(child).cast(), len),
+                (!words.is_null()).then(|| slice(words.cast_const(), words_for(len))),
+            )
+        };
+        move |row| {
+            let elements = lists[row].offset as usize..(lists[row].offset + lists[row].length) as usize;
+            let has_null = elements.clone().any(|element| !is_valid(validity, element));
+            if has_null { Err(Error::NullTime) } else { Ok(&ticks[elements]) }
+        }
+    }
+
     /// # Safety
     ///
     /// Argument `index` is stored as `T`, of which every bit pattern is a value.
@@ -118,6 +177,33 @@ unsafe fn slice<'a, T>(data: *const T, len: usize) -> &'a [T] {
     unsafe { std::slice::from_raw_parts(data, len) }
 }
 
+/// # Safety
+///
+/// `data` points to `len` elements that nobody else uses during `'a`, unless `len` is 0.
+unsafe fn slice_mut<'a, T>(data: *mut T, len: usize) -> &'a mut [T] {
+    if len == 0 {
+        return &mut [];
+    }
+    // SAFETY: as the caller vouches; the engine aligns vector buffers for every element.
+    unsafe { std::slice::from_raw_parts_mut(data, len) }
+}
+
+/// How many elements that is, if the engine can make room for so many windows.
+///
+/// It throws a C++ exception where it can't, which would end the process in a Rust frame. So its limit of 2^37 bytes a
+/// vector is kept here, and memory is asked for once before the engine does. It rounds up to a power of two.
+fn room_for(windows: u64) -> Option<usize> {
+    const LIMIT: usize = 1 << 37;
+    let capacity = usize::try_from(windows).ok()?.checked_next_power_of_two()?;
+    let bytes = capacity.checked_mul(size_of::<i64>()).filter(|&bytes| bytes <= LIMIT)?;
+    const WORTH_ASKING: usize = 1 << 24;
+    if bytes >= WORTH_ASKING {
+        // A window has two ticks; what is asked for here is freed at once.
+        Vec::<u8>::new().try_reserve_exact(bytes.checked_mul(2)?).ok()?;
+    }
+    Some(windows as usize)
+}
+
 /// The result of one call.
 pub(crate) struct Output<'a> {
     vector: sys::duckdb_vector,
@@ -146,19 +232,70 @@ impl Output<'_> {
         }
     }
 
+    /// Makes NULL the rows in which argument `index` is NULL.
+    pub(crate) fn null_where(&mut self, input: &Chunk<'_>, index: usize) {
+        if let Some(mask) = input.validity(index) {
+            self.writable_validity().copy_from_slice(mask);
+        }
+    }
+
     /// Where to write the ticks of each row, a timestamp, and which rows are valid (`None`: all).
     pub(crate) fn ticks_and_validity(&mut self) -> (&mut [i64], Option<&[u64]>) {
         assert_eq!(self.storage, Storage::Ticks, "result");
-        if self.len == 0 {
-            return (&mut [], None);
-        }
-        // SAFETY: the vector is stored as `i64` and has room for `len` of them, as `new` was promised. Its validity
-        // is another buffer, with a bit for each row if there is one. Both are borrowed as long as this value is.
+        // SAFETY: the vector is stored as `i64`, as was just checked.
+        unsafe { self.data_and_validity() }
+    }
+
+    /// Where to write the interval of each row, and which rows are valid (`None`: all).
+    pub(crate) fn intervals_and_validity(&mut self) -> (&mut [Interval], Option<&[u64]>) {
+        assert_eq!(self.storage, Storage::Interval, "result");
+        // SAFETY: the vector is stored as `duckdb_interval`, as was just checked, whose layout `Interval` has.
+        unsafe { self.data_and_validity() }
+    }
+
+    /// Where to write the list of each row, a list of windows, and which rows are valid (`None`: all).
+    pub(crate) fn lists_and_validity(&mut self) -> (&mut [List], Option<&[u64]>) {
+        assert_eq!(self.storage, Storage::WindowList, "result");
+        // SAFETY: a vector of lists is stored as `duckdb_list_entry`, whose layout `List` has.
+        unsafe { self.data_and_validity() }
+    }
+
+    /// Makes room for this many windows in the lists of all rows; gives those lists, and where to write each window's
+    /// start and end.
+    pub(crate) fn windows(&mut self, windows: u64) -> Result<(&[List], &mut [i64], &mut [i64])> {
+        assert_eq!(self.storage, Storage::WindowList, "result");
+        let too_large = Error::Memory { windows, rows: self.len };
+        let Some(len) = room_for(windows) else { return Err(too_large) };
+        // SAFETY: the vector is alive and a list of structs of two `i64`. Once the engine has made room, each field's
+        // vector holds `len` elements; they have to be fetched after that, since making room moves them. All are
+        // different buffers, borrowed as long as this value is.
         unsafe {
-            let ticks = sys::duckdb_vector_get_data(self.vector).cast();
+            if sys::duckdb_list_vector_reserve(self.vector, windows) != sys::DuckDBSuccess
+                || sys::duckdb_list_vector_set_size(self.vector, windows) != sys::DuckDBSuccess
+            {
+                return Err(too_large);
+            }
+            let child = sys::duckdb_list_vector_get_child(self.vector);
+            let field = |index| {
+                let field = sys::duckdb_struct_vector_get_child(child, index);
+                slice_mut(sys::duckdb_vector_get_data(field).cast::<i64>(), len)
+            };
+            let lists = slice(sys::duckdb_vector_get_data(self.vector).cast_const().cast(), self.len);
+            Ok((lists, field(0), field(1)))
+        }
+    }
+
+    /// # Safety
+    ///
+    /// The vector is stored as `T`, of which every bit pattern is a value.
+    unsafe fn data_and_validity<T>(&mut self) -> (&mut [T], Option<&[u64]>) {
+        // SAFETY: the vector has room for `len` elements, as `new` was promised; the caller vouches for their type.
+        // Its validity is another buffer, with a bit for each row if there is one. Both are borrowed as long as this
+        // value is.
+        unsafe {
+            let data = slice_mut(sys::duckdb_vector_get_data(self.vector).cast(), self.len);
             let words = sys::duckdb_vector_get_validity(self.vector);
-            let words = (!words.is_null()).then(|| slice(words, words_for(self.len)));
-            (std::slice::from_raw_parts_mut(ticks, self.len), words)
+            (data, (!words.is_null()).then(|| slice(words.cast_const(), words_for(self.len))))
         }
     }
 
@@ -177,6 +314,67 @@ impl Output<'_> {
             sys::duckdb_vector_ensure_validity_writable(self.vector);
             let words = sys::duckdb_vector_get_validity(self.vector);
             std::slice::from_raw_parts_mut(words, words_for(self.len))
+        }
+    }
+}
+
+/// Some neighbouring rows of a table, to be written.
+pub(crate) struct Rows<'a> {
+    chunk: sys::duckdb_data_chunk,
+    columns: &'a [Storage],
+    from: u64,
+    len: usize,
+}
+
+impl<'a> Rows<'a> {
+    /// # Safety
+    ///
+    /// `chunk` is alive for `'a` and nothing else uses it; its vectors are flat, all valid, stored as `columns` says
+    /// and have room for `len` rows.
+    pub(super) const unsafe fn new(
+        chunk: sys::duckdb_data_chunk,
+        columns: &'a [Storage],
+        from: u64,
+        len: usize,
+    ) -> Self {
+        Self { chunk, columns, from, len }
+    }
+
+    /// The index of the first of them in the table.
+    pub(crate) const fn from(&self) -> u64 {
+        self.from
+    }
+
+    /// Where to write the ticks of column `index`, a timestamp.
+    pub(crate) fn ticks(&mut self, index: usize) -> &mut [i64] {
+        assert_eq!(self.columns[index], Storage::Ticks, "column {index}");
+        // SAFETY: the vector is stored as `i64`, as was just checked.
+        unsafe { self.data(index) }
+    }
+
+    /// Where to write the numbers of column `index`, a BIGINT.
+    pub(crate) fn integers(&mut self, index: usize) -> &mut [i64] {
+        assert_eq!(self.columns[index], Storage::Integer, "column {index}");
+        // SAFETY: the vector is stored as `i64`, as was just checked.
+        unsafe { self.data(index) }
+    }
+
+    /// Where to write the intervals of column `index`.
+    pub(crate) fn intervals(&mut self, index: usize) -> &mut [Interval] {
+        assert_eq!(self.columns[index], Storage::Interval, "column {index}");
+        // SAFETY: the vector is stored as `duckdb_interval`, as was just checked, whose layout `Interval` has.
+        unsafe { self.data(index) }
+    }
+
+    /// # Safety
+    ///
+    /// Column `index` is stored as `T`, of which every bit pattern is a value.
+    unsafe fn data<T>(&mut self, index: usize) -> &mut [T] {
+        // SAFETY: the chunk is alive, has this column and room for `len` rows, as `new` was promised; the caller
+        // vouches for the type. The slice is borrowed as long as this value is.
+        unsafe {
+            let vector = sys::duckdb_data_chunk_get_vector(self.chunk, index as sys::idx_t);
+            slice_mut(sys::duckdb_vector_get_data(vector).cast(), self.len)
         }
     }
 }

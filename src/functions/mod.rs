@@ -1,6 +1,14 @@
 //! The SQL functions: which overloads exist, what they check at bind and which kernel they run. No arithmetic.
 
 mod bucket;
+mod hop;
+#[cfg(feature = "identity")]
+mod identity;
+mod macros;
+mod overloads;
+mod pane;
+mod series;
+mod table;
 mod types;
 
 use crate::error::Result;
@@ -8,5 +16,11 @@ use crate::ffi::Registry;
 
 /// Registers every function in the engine.
 pub(crate) fn register(registry: &Registry) -> Result<()> {
-    bucket::register(registry)
+    #[cfg(feature = "identity")]
+    identity::register(registry)?;
+    bucket::register(registry)?;
+    hop::register(registry)?;
+    pane::register(registry)?;
+    series::register(registry)?;
+    macros::register(registry)
 }

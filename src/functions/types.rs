@@ -3,6 +3,12 @@
 use crate::ffi::{LogicalType, TIMESTAMP_TZ_NS, TypeId};
 use crate::kernel::Precision;
 use libduckdb_sys as sys;
+use std::ffi::CStr;
+
+/// What the bounds of a window are called, in structs and in tables.
+pub(super) const WINDOW_START: &CStr = c"window_start";
+/// See [`WINDOW_START`].
+pub(super) const WINDOW_END: &CStr = c"window_end";
 
 /// A timestamp type of SQL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +28,15 @@ pub(super) enum Timestamp {
 }
 
 impl Timestamp {
+    /// Every type.
+    pub(super) const ALL: [Self; 6] =
+        [Self::Seconds, Self::Millis, Self::Micros, Self::Nanos, Self::InstantMicros, Self::InstantNanos];
+
+    /// The type with this id of the C API.
+    pub(super) fn of_id(id: TypeId) -> Option<Self> {
+        Self::ALL.into_iter().find(|timestamp| timestamp.id() == id)
+    }
+
     pub(super) const fn precision(self) -> Precision {
         match self {
             Self::Seconds => Precision::Second,
@@ -53,19 +68,34 @@ impl Timestamp {
 pub(super) enum Type {
     /// `INTERVAL`
     Interval,
+    /// `BIGINT`
+    Integer,
+    /// A type that the engine leaves to the function.
+    Any,
     /// `DATE`
     Date,
     /// One of the timestamp types.
     Timestamp(Timestamp),
+    /// A list of timestamps.
+    Times(Timestamp),
+    /// A list of windows: `STRUCT(window_start, window_end)[]`.
+    Windows(Timestamp),
 }
 
 impl Type {
     /// The engine's type, or `None` where the running engine lacks it.
     pub(super) fn logical(self) -> Option<LogicalType> {
-        LogicalType::of_id(match self {
-            Self::Interval => sys::DUCKDB_TYPE_DUCKDB_TYPE_INTERVAL,
-            Self::Date => sys::DUCKDB_TYPE_DUCKDB_TYPE_DATE,
-            Self::Timestamp(timestamp) => timestamp.id(),
-        })
+        match self {
+            Self::Interval => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_INTERVAL),
+            Self::Integer => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_BIGINT),
+            Self::Any => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_ANY),
+            Self::Date => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_DATE),
+            Self::Timestamp(timestamp) => LogicalType::of_id(timestamp.id()),
+            Self::Times(timestamp) => Some(LogicalType::of_id(timestamp.id())?.list()),
+            Self::Windows(timestamp) => {
+                let bound = LogicalType::of_id(timestamp.id())?;
+                Some(LogicalType::structure([(WINDOW_START, &bound), (WINDOW_END, &bound)]).list())
+            }
+        }
     }
 }

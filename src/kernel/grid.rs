@@ -76,6 +76,17 @@ impl Grid {
         }
     }
 
+    /// The start or the end where an `i64` holds it, as fast as one row at a time can be.
+    #[inline]
+    pub(super) fn edge_tick(&self, edge: Edge, ts: i64) -> Option<i64> {
+        let Some(divisor) = &self.divisor else { return i64::try_from(self.edge(edge, ts)).ok() };
+        let past_start = divisor.ticks_past_start(ts);
+        match edge {
+            Edge::Start => ts.checked_sub_unsigned(past_start),
+            Edge::End => ts.checked_add_unsigned(divisor.width - past_start),
+        }
+    }
+
     pub(super) const fn divisor(&self) -> Option<&Divisor> {
         self.divisor.as_ref()
     }

@@ -20,7 +20,7 @@ pub struct Interval {
 
 const NANOS_PER_MICRO: i128 = 1_000;
 const MICROS_PER_SECOND: u64 = 1_000_000;
-const NANOS_PER_DAY: i128 = 86_400 * MICROS_PER_SECOND as i128 * NANOS_PER_MICRO;
+pub(super) const NANOS_PER_DAY: i128 = 86_400 * MICROS_PER_SECOND as i128 * NANOS_PER_MICRO;
 
 impl Interval {
     /// The exact length in nanoseconds, or `None` for a calendar interval (one whose months field is not zero).
@@ -30,6 +30,25 @@ impl Interval {
             return None;
         }
         Some(self.days as i128 * NANOS_PER_DAY + self.micros as i128 * NANOS_PER_MICRO)
+    }
+
+    /// Whether both have the same fields, without a branch.
+    #[inline(always)]
+    pub(super) const fn is(self, other: Self) -> bool {
+        self.difference(other) == 0
+    }
+
+    /// Zero when both have the same fields, without a branch.
+    #[inline(always)]
+    pub(super) const fn difference(self, other: Self) -> u64 {
+        let fields = (self.months ^ other.months) | (self.days ^ other.days);
+        (self.micros ^ other.micros) as u64 | (fields as u32 as u64)
+    }
+
+    /// A number that other intervals of fixed length mostly differ in.
+    #[inline]
+    pub(super) fn hash(self) -> i64 {
+        self.micros ^ i64::from(self.days).rotate_left(32)
     }
 
     /// The interval of this many nanoseconds, as days and microseconds of one sign, or `None` when it is no whole

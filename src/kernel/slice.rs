@@ -1,8 +1,9 @@
 //! The bucket of every timestamp in a slice, for one grid.
 //!
-//! A block of rows is scanned once for its smallest and largest valid timestamp. They decide everything that a loop
-//! would otherwise test in each row: whether an answer is out of range (floor is monotone, so the two extremes speak
-//! for all), and which of four loops is exact here:
+//! A block's smallest and largest valid timestamp decide everything that a loop would otherwise test in each row:
+//! whether an answer is out of range (floor is monotone, so the two extremes speak for all), and which of four loops is
+//! exact here. Mostly it is the third, so that one is tried at once, and finds the extremes on its way; when they say
+//! that it was wrong, or when there are NULL rows, the block is scanned before a loop is chosen.
 //!
 //! | the block's rows lie in | loop |
 //! |---|---|
@@ -95,43 +96,96 @@ impl Kernel for Block<'_> {
     type Output = Result<(), OutOfRange>;
 
     #[inline(always)]
-    fn run(self) -> Result<(), OutOfRange> {
-        let Block { grid, precision, edge, ts, validity, out } = self;
-        let [negative_infinity, infinity] = Precision::INFINITIES;
-        let mut extremes = Extremes::of(ts, validity);
-        let has_infinities = extremes.lowest <= negative_infinity || extremes.highest == infinity;
-        if has_infinities {
-            extremes = Extremes::of_finite(ts, validity);
+    fn run(mut self) -> Result<(), OutOfRange> {
+        self.at_once().unwrap_or_else(|| self.after_a_scan())
+    }
+}
+
+impl Block<'_> {
+    /// One pass that guesses from the first row where all rows lie, divides in `f64` and keeps the extremes, which
+    /// tell afterwards whether the guess was right: the rows are read once, while they come from memory. `None` when
+    /// it was wrong, or when there are NULL rows, whose payloads no guess survives.
+    #[inline(always)]
+    fn at_once(&mut self) -> Option<Result<(), OutOfRange>> {
+        let (divisor, &first) = (self.grid.divisor()?, self.ts.first()?);
+        if self.validity.is_some() {
+            return None;
+        }
+        let units = Units::new(divisor);
+        let below = units.below()?;
+        // Half of what `f64` reaches lies before the first row, half after it.
+        let origin = self.grid.start(first) - below;
+        let shifted = origin + if self.edge == Edge::End { self.grid.width() } else { 0 };
+        let extremes = units.floor(origin as i64, shifted as i64, self.ts, self.out);
+        let Extremes { lowest, highest } = extremes;
+        if extremes.have_infinity()
+            || i128::from(lowest) < origin
+            || !units.reach(i128::from(highest) - origin)
+        {
+            return None;
+        }
+        Some(self.edges(extremes).map(drop))
+    }
+
+    /// Scans for the extremes of the valid rows first, and chooses the loop by them.
+    #[inline(always)]
+    fn after_a_scan(&mut self) -> Result<(), OutOfRange> {
+        let mut extremes = Extremes::of(self.ts, self.validity);
+        let has_infinity = extremes.have_infinity();
+        if has_infinity {
+            extremes = Extremes::of_finite(self.ts, self.validity);
         }
         if extremes.lowest <= extremes.highest {
-            let Extremes { lowest, highest } = extremes;
-            let (first, last) = (grid.edge(edge, lowest), grid.edge(edge, highest));
-            let (Some(first), Some(last)) = (precision.finite(first), precision.finite(last)) else {
-                return Err(first_out_of_range(grid, precision, edge, ts, validity));
-            };
-            if first == last {
-                out.fill(first);
-            } else if i128::from(last) - i128::from(first) == grid.width() {
-                let boundary = grid.start(highest) as i64;
-                for (out, &ts) in out.iter_mut().zip(ts) {
-                    *out = if ts >= boundary { last } else { first };
-                }
-            } else if let Some(divisor) = grid.divisor() {
-                let start = grid.start(lowest);
-                let units = Units::new(divisor);
-                if units.reach(i128::from(highest) - start) {
-                    units.floor(start as i64, first, ts, out);
-                } else {
-                    multiply_high(divisor, first.wrapping_sub(start as i64), ts, out);
-                }
-            }
+            let (first, last) = self.edges(extremes)?;
+            self.between(extremes, first, last);
         }
-        if has_infinities {
-            for (out, &ts) in out.iter_mut().zip(ts) {
+        if has_infinity {
+            for (out, &ts) in self.out.iter_mut().zip(self.ts) {
                 *out = if Precision::is_infinite(ts) { ts } else { *out };
             }
         }
         Ok(())
+    }
+
+    /// The answers for the smallest and the largest timestamp. As floor is monotone, all others lie between them.
+    #[inline(always)]
+    fn edges(&self, extremes: Extremes) -> Result<(i64, i64), OutOfRange> {
+        let edge = |ts| self.precision.finite(self.grid.edge(self.edge, ts));
+        edge(extremes.lowest).zip(edge(extremes.highest)).ok_or_else(|| self.first_out_of_range())
+    }
+
+    /// Writes the answers, of which the smallest and the largest are known.
+    #[inline(always)]
+    fn between(&mut self, Extremes { lowest, highest }: Extremes, first: i64, last: i64) {
+        let Block { grid, ts, ref mut out, .. } = *self;
+        if first == last {
+            out.fill(first);
+        } else if i128::from(last) - i128::from(first) == grid.width() {
+            let boundary = grid.start(highest) as i64;
+            for (out, &ts) in out.iter_mut().zip(ts) {
+                *out = if ts >= boundary { last } else { first };
+            }
+        } else if let Some(divisor) = grid.divisor() {
+            let start = grid.start(lowest);
+            let units = Units::new(divisor);
+            if units.reach(i128::from(highest) - start) {
+                units.floor(start as i64, first, ts, out);
+            } else {
+                multiply_high(divisor, first.wrapping_sub(start as i64), ts, out);
+            }
+        }
+    }
+
+    /// The row to name in the error. Only called when there is one.
+    #[cold]
+    #[inline(never)]
+    fn first_out_of_range(&self) -> OutOfRange {
+        let is_out = |ts| {
+            !Precision::is_infinite(ts) && self.precision.finite(self.grid.edge(self.edge, ts)).is_none()
+        };
+        let row =
+            self.ts.iter().enumerate().position(|(row, &ts)| is_valid(self.validity, row) && is_out(ts));
+        OutOfRange { row: row.unwrap_or_default() }
     }
 }
 
@@ -145,49 +199,66 @@ struct Extremes {
 impl Extremes {
     const NONE: Self = Self { lowest: i64::MAX, highest: i64::MIN };
 
+    /// Whether an infinity may be among them; nanoseconds use the ticks below the smaller one too.
     #[inline(always)]
-    fn include(&mut self, ts: &[i64], keep: impl Fn(usize, i64) -> bool) {
-        let Self { mut lowest, mut highest } = *self;
-        for (row, &ts) in ts.iter().enumerate() {
-            let keep = keep(row, ts);
-            lowest = lowest.min(if keep { ts } else { Self::NONE.lowest });
-            highest = highest.max(if keep { ts } else { Self::NONE.highest });
-        }
-        *self = Self { lowest, highest };
+    const fn have_infinity(self) -> bool {
+        let [negative, positive] = Precision::INFINITIES;
+        self.lowest <= negative || self.highest == positive
     }
 
     /// Of all valid rows.
     #[inline(always)]
     fn of(ts: &[i64], validity: Option<&[u64]>) -> Self {
-        let mut extremes = Self::NONE;
         match validity {
-            None => extremes.include(ts, |_, _| true),
-            Some(words) => {
-                for (ts, &word) in ts.chunks(WORD).zip(words) {
-                    match word {
-                        u64::MAX => extremes.include(ts, |_, _| true),
-                        0 => {}
-                        _ => extremes.include(ts, |row, _| word >> row & 1 == 1),
-                    }
-                }
-            }
+            None => ts.iter().fold(Self::NONE, |Self { lowest, highest }, &ts| Self {
+                lowest: lowest.min(ts),
+                highest: highest.max(ts),
+            }),
+            Some(words) => Self::scan(ts, words, |_| true),
         }
-        extremes
     }
 
     /// Of the valid rows that are not infinite.
     #[inline(always)]
     fn of_finite(ts: &[i64], validity: Option<&[u64]>) -> Self {
+        let words = validity.unwrap_or(&[u64::MAX; BLOCK / WORD]);
+        Self::scan(ts, words, |ts| !Precision::is_infinite(ts))
+    }
+
+    /// Of the rows that are valid and that `keep` holds.
+    #[inline(always)]
+    fn scan(ts: &[i64], words: &[u64], keep: impl Fn(i64) -> bool) -> Self {
         let mut extremes = Self::NONE;
-        for (index, ts) in ts.chunks(WORD).enumerate() {
-            let word = validity.map_or(u64::MAX, |words| words[index]);
-            extremes.include(ts, |row, ts| word >> row & 1 == 1 && !Precision::is_infinite(ts));
+        let (blocks, rest) = ts.as_chunks::<WORD>();
+        for (ts, word) in blocks.iter().zip(words) {
+            extremes.include(ts, *word, &keep);
+        }
+        if !rest.is_empty() {
+            let mut last = [0; WORD];
+            last[..rest.len()].copy_from_slice(rest);
+            extremes.include(&last, words[blocks.len()] & ((1 << rest.len()) - 1), &keep);
         }
         extremes
     }
+
+    /// The rows of one word of a mask. Written with a known length and as plain selections, which the compiler turns
+    /// into masked vector instructions; with `min` and `max` it does not.
+    #[inline(always)]
+    fn include(&mut self, ts: &[i64; WORD], word: u64, keep: impl Fn(i64) -> bool) {
+        let Self { mut lowest, mut highest } = *self;
+        for (row, &ts) in ts.iter().enumerate() {
+            let keep = (word & 1 << row != 0) & keep(ts);
+            let low = if keep { ts } else { Self::NONE.lowest };
+            let high = if keep { ts } else { Self::NONE.highest };
+            lowest = if low < lowest { low } else { lowest };
+            highest = if high > highest { high } else { highest };
+        }
+        *self = Self { lowest, highest };
+    }
 }
 
-/// Ticks counted in the largest power of two that divides the width, so that `f64` holds them exactly.
+/// Ticks counted in the largest power of two that divides the width, so that `f64` holds them exactly up to
+/// [`Units::MOST`].
 struct Units {
     shift: u32,
     width: f64,
@@ -199,6 +270,9 @@ struct Units {
 const MAGIC: f64 = (1_u64 << 52) as f64;
 
 impl Units {
+    /// One more than the largest number of units.
+    const MOST: i128 = 1 << 52;
+
     #[inline(always)]
     fn new(divisor: &Divisor) -> Self {
         let shift = divisor.width().trailing_zeros();
@@ -209,10 +283,19 @@ impl Units {
     /// Whether every number from 0 to `distance` ticks fits 64 bits and is below 2^52 units.
     #[inline(always)]
     fn reach(&self, distance: i128) -> bool {
-        distance <= i128::from(u64::MAX) && distance >> self.shift < 1 << 52
+        distance <= i128::from(u64::MAX) && distance >> self.shift < Self::MOST
     }
 
-    /// Floors to the grid through `origin`, the smallest start; writes `shifted` where `origin` is the answer.
+    /// How many ticks half of the numbers of units are, in whole widths; `None` for a width too large for that.
+    #[inline(always)]
+    fn below(&self) -> Option<i128> {
+        let width = self.width as i128;
+        let widths = Self::MOST / 2 / width;
+        (widths > 0).then_some((widths * width) << self.shift)
+    }
+
+    /// Floors to the grid through `origin`, which no answer is below; writes `shifted` where `origin` is the answer.
+    /// Gives the extremes, by which a caller that doesn't know them learns whether [`Self::reach`] was kept to.
     ///
     /// Exact for `n < 2^52` units and an odd `width` that is less than `n` can reach. The inverse and the product are
     /// each rounded once, which moves the quotient by at most `n / width * 2^-52 < 1 / width`: by nothing when the
@@ -220,8 +303,9 @@ impl Units {
     /// quotient: it is the floor or one above it. `quotient * width` is below 2^53 and exact, so one comparison tells
     /// which of the two.
     #[inline(always)]
-    fn floor(&self, origin: i64, shifted: i64, ts: &[i64], out: &mut [i64]) {
+    fn floor(&self, origin: i64, shifted: i64, ts: &[i64], out: &mut [i64]) -> Extremes {
         let Self { shift, width, inverse } = *self;
+        let Extremes { mut lowest, mut highest } = Extremes::NONE;
         for (out, &ts) in out.iter_mut().zip(ts) {
             let units = (ts.wrapping_sub(origin) as u64) >> shift;
             let units = f64::from_bits(units | MAGIC.to_bits()) - MAGIC;
@@ -230,7 +314,10 @@ impl Units {
             let floor = if product > units { product - width } else { product };
             let floor = (floor + MAGIC).to_bits() ^ MAGIC.to_bits();
             *out = shifted.wrapping_add((floor << shift) as i64);
+            lowest = lowest.min(ts);
+            highest = highest.max(ts);
         }
+        Extremes { lowest, highest }
     }
 }
 
@@ -240,22 +327,4 @@ fn multiply_high(divisor: &Divisor, shift: i64, ts: &[i64], out: &mut [i64]) {
     for (out, &ts) in out.iter_mut().zip(ts) {
         *out = ts.wrapping_sub(divisor.ticks_past_start(ts) as i64).wrapping_add(shift);
     }
-}
-
-/// The row to name in the error. Only called when there is one.
-#[cold]
-#[inline(never)]
-fn first_out_of_range(
-    grid: &Grid,
-    precision: Precision,
-    edge: Edge,
-    ts: &[i64],
-    validity: Option<&[u64]>,
-) -> OutOfRange {
-    let row = ts.iter().enumerate().position(|(row, &ts)| {
-        is_valid(validity, row)
-            && !Precision::is_infinite(ts)
-            && precision.finite(grid.edge(edge, ts)).is_none()
-    });
-    OutOfRange { row: row.unwrap_or_default() }
 }

@@ -1,21 +1,50 @@
-"""What the engine tests share. They run in an engine's Python, with TIME_BUCKET_EXTENSION naming the packaged file."""
+"""Runs against the DuckDB that this Python has, with the packaged extension loaded:
 
+    build/engine-2.0.1/bin/python -m pytest test/engines
+
+TIME_BUCKET_EXTENSION names the extension's file, if it is not the one that `make` builds.
+"""
 import gc
 import os
+import pathlib
 import subprocess
 import sys
 import textwrap
-from pathlib import Path
 
 import duckdb
 import pytest
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILT = ROOT / "build/release/extension/time_bucket/time_bucket.duckdb_extension"
+EXTENSION = pathlib.Path(os.environ.get("TIME_BUCKET_EXTENSION", BUILT)).resolve()
+MACROS = (ROOT / "sql/windows.sql").read_text(encoding="utf-8")
 CONFIG = {"allow_unsigned_extensions": True, "autoinstall_known_extensions": False}
+
+
+@pytest.fixture
+def con():
+    """An in-memory database with the extension and the macros, in UTC."""
+    with duckdb.connect(config={"allow_unsigned_extensions": True}) as connection:
+        connection.execute("LOAD '{}'".format(EXTENSION.as_posix().replace("'", "''")))
+        connection.execute("SET TimeZone = 'UTC'")
+        connection.execute(MACROS)
+        yield connection
+
+
+@pytest.fixture
+def text(con):
+    """The rows of a query, each value as DuckDB prints it: Python's own types hold no nanoseconds."""
+    def rows(sql):
+        names = con.sql(sql).columns
+        casts = ", ".join(f"#{i + 1}::VARCHAR" for i in range(len(names)))
+        return con.sql(f"SELECT {casts} FROM ({sql})").fetchall()
+    return rows
 
 
 @pytest.fixture(scope="session")
 def extension():
-    return Path(os.environ["TIME_BUCKET_EXTENSION"]).resolve(strict=True)
+    """The packaged file."""
+    return EXTENSION
 
 
 @pytest.fixture
@@ -43,10 +72,10 @@ def in_process(extension):
     The code finds duckdb, EXTENSION, CONFIG and its arguments in sys.argv.
     """
 
-    def run(code, *arguments, python=sys.executable, timeout=120, file=extension, environment=None):
+    def run(code, *arguments, python=sys.executable, timeout=120, file=extension):
         start = f"import duckdb, os, sys, threading\nEXTENSION = {str(file)!r}\nCONFIG = {CONFIG!r}\n"
         command = [str(python), "-c", start + textwrap.dedent(code), *map(str, arguments)]
-        environment = {**os.environ, "PYTHONSAFEPATH": "1", **(environment or {})}
+        environment = {**os.environ, "PYTHONSAFEPATH": "1"}
         done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=environment)
         assert done.returncode == 0, f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done.stdout

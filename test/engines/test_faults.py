@@ -84,6 +84,26 @@ def test_a_panic_becomes_an_error(in_process, tmp_path, callback, expected):
 
 
 @needs_faults
+@pytest.mark.parametrize("callback", ["bind", "init", "produce"])
+def test_a_panic_in_a_table_function_becomes_an_error(in_process, callback):
+    code = """
+        connection = duckdb.connect(config=CONFIG)
+        connection.execute(f"LOAD '{EXTENSION}'")
+        sql = "SELECT count(*) FROM time_bucket_series(INTERVAL '1 second', TIMESTAMP '2024-01-01', TIMESTAMP '2024-01-02')"
+        for _ in range(3):
+            os.environ["TIME_BUCKET_FAULT"] = "table " + sys.argv[1]
+            try:
+                connection.execute(sql).fetchall()
+            except duckdb.Error as error:
+                print(error)
+            os.environ["TIME_BUCKET_FAULT"] = ""
+            assert connection.execute(sql).fetchone() == (86400,)
+    """
+    output = in_process(code, callback, file=FAULTS)
+    assert output.count(f"time_bucket_series: unexpected panic: fault injected into table {callback}") == 3
+
+
+@needs_faults
 @pytest.mark.parametrize("callback", ["load", "register"])
 def test_a_panic_fails_load_with_its_reason_and_the_next_load_works(in_process, callback):
     code = """

@@ -1,0 +1,394 @@
+"""The window macros of sql/windows.sql, and the recipes of docs/windows.md that use them."""
+import json
+import re
+import subprocess
+import sys
+
+import duckdb
+import pytest
+from conftest import MACROS, ROOT
+
+TYPES = ["TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP", "TIMESTAMP_NS", "TIMESTAMPTZ"]
+if int(duckdb.__version__.split(".")[0]) >= 2:
+    TYPES.append("TIMESTAMPTZ_NS")
+
+READINGS = """
+CREATE TABLE readings (ts {type}, sensor VARCHAR, temp DOUBLE);
+INSERT INTO readings VALUES
+  ('2026-01-01 12:00:10', 'a', 10), ('2026-01-01 12:01:20', 'a', 14), ('2026-01-01 12:01:40', 'a', 16),
+  ('2026-01-01 12:04:30', 'a', 30), ('2026-01-01 12:02:00', 'b', 50), ('2026-01-01 12:03:59', 'b', NULL),
+  ('2026-01-01 12:04:00', NULL, 7), (NULL, 'a', 1000), ('infinity', 'a', 2000);
+"""
+
+
+def readings(con, type="TIMESTAMP"):
+    con.execute(READINGS.format(type=type))
+
+
+def clock(rows, *columns):
+    """`rows` with the timestamps of `columns` cut to minutes and seconds: 2026-01-01 12:04:00+00 becomes 04:00."""
+    def cut(value):
+        return value and re.sub(r"^2026-01-01 12:(\d\d:\d\d)(\.0+)?(\+00)?$", r"\1", value)
+    return [tuple(cut(v) if i in columns else v for i, v in enumerate(row)) for row in rows]
+
+
+# The file itself
+
+def test_the_file_is_macros_with_three_comment_lines_each():
+    blocks = MACROS.rstrip("\n").split("\n\n")
+    names = []
+    for block in blocks:
+        purpose, detail, example, create = block.split("\n")[:4]
+        assert purpose.startswith("-- ") and detail.startswith("-- ") and example.startswith("-- Example: ")
+        names.append(re.match(r"CREATE OR REPLACE MACRO (\w+)\(", create)[1])
+        assert names[-1] + "(" in example and example.endswith(";")
+        assert block.endswith(";")
+    assert names == ["tumble", "hop", "gapfill", "pane_rows", "panes_live", "rolling_panes", "window_candidates"]
+
+
+def test_the_binary_alone_gives_the_macros(con):
+    rows = con.sql("FROM time_bucket_macros()").fetchall()
+    assert [name for name, _ in rows] == re.findall(r"MACRO (\w+)\(", MACROS)
+    assert "\n\n".join(sql.strip() for _, sql in rows) == MACROS.strip()
+
+
+def test_loading_twice_is_harmless(con):
+    con.execute(MACROS)
+    assert con.sql("SELECT count(*) FROM duckdb_functions() WHERE function_name = 'gapfill'").fetchall() == [(1,)]
+
+
+def test_every_example_line_runs(con):
+    readings(con)
+    con.execute("CREATE TABLE panes AS FROM pane_rows('readings', 'ts', 'temp', INTERVAL '1 minute', ['sensor'])")
+    for example in re.findall(r"-- Example: (.*);", MACROS):
+        con.execute(example.replace("CREATE TABLE", "CREATE OR REPLACE TABLE")).fetchall()
+
+
+# The document
+
+def test_every_block_of_the_document_runs(con, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```sql\n(.*?)^```$", (ROOT / "docs/windows.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    assert len(blocks) > 20
+    for block in blocks:
+        sql, read, file = block.partition(".read ")
+        con.execute(sql).fetchall()
+        if read:
+            con.execute((tmp_path / file.strip()).read_text(encoding="utf-8"))
+
+
+def test_the_figure_is_what_its_script_draws(tmp_path):
+    subprocess.run([sys.executable, ROOT / "scripts/windows_figure.py", tmp_path / "windows.svg"], check=True)
+    assert (tmp_path / "windows.svg").read_text(encoding="utf-8") == (ROOT / "docs/windows.svg").read_text(encoding="utf-8")
+
+
+# tumble and hop
+
+@pytest.mark.parametrize("type", TYPES)
+def test_tumble_gives_each_row_once(con, text, type):
+    readings(con, type)
+    rows = text("SELECT sensor, temp, window_start, window_end, typeof(window_start), typeof(window_end) "
+                "FROM tumble('readings', 'ts', INTERVAL '2 minutes') ORDER BY ALL")
+    types = {row[4:] for row in rows}
+    assert types == {(t, t) for t in [con.execute("SELECT typeof(ts) FROM readings LIMIT 1").fetchall()[0][0]]}
+    assert clock([row[:4] for row in rows], 2, 3) == [
+        ("a", "10.0", "00:00", "02:00"), ("a", "14.0", "00:00", "02:00"), ("a", "16.0", "00:00", "02:00"),
+        ("a", "30.0", "04:00", "06:00"), ("a", "1000.0", None, None), ("a", "2000.0", "infinity", "infinity"),
+        ("b", "50.0", "02:00", "04:00"), ("b", None, "02:00", "04:00"), (None, "7.0", "04:00", "06:00")]
+
+
+@pytest.mark.parametrize("type", TYPES)
+def test_hop_gives_each_row_once_for_each_window(con, text, type):
+    readings(con, type)
+    rows = text("SELECT window_start, window_end, count(*), sum(temp) FROM hop('readings', 'ts', INTERVAL '2 minutes', "
+                "INTERVAL '5 minutes') WHERE ts < 'infinity' GROUP BY ALL ORDER BY ALL")
+    assert clock(rows, 0, 1) == [
+        ("2026-01-01 11:56:00" + "+00" * type.startswith("TIMESTAMPTZ"), "01:00", "1", "10.0"),
+        ("2026-01-01 11:58:00" + "+00" * type.startswith("TIMESTAMPTZ"), "03:00", "4", "90.0"),
+        ("00:00", "05:00", "7", "127.0"), ("02:00", "07:00", "4", "87.0"), ("04:00", "09:00", "2", "37.0")]
+    assert con.sql("SELECT DISTINCT typeof(window_start) = typeof(ts) AND typeof(window_end) = typeof(ts) "
+                   "FROM hop('readings', 'ts', '2 minutes', '5 minutes')").fetchall() == [(True,)]
+
+
+#  slide   size    ts                     the starts of its windows
+HOPS = [
+    ("2m", "5m", "2026-01-01 00:00:00", ["2025-12-31 23:56:00", "2025-12-31 23:58:00", "2026-01-01 00:00:00"]),
+    ("2m", "5m", "2026-01-01 00:01:00", ["2025-12-31 23:58:00", "2026-01-01 00:00:00"]),
+    ("15m", "20m", "2026-01-01 10:40:00", ["2026-01-01 10:30:00"]),
+    ("4s", "10s", "1969-12-31 23:59:53", ["1969-12-31 23:59:44", "1969-12-31 23:59:48", "1969-12-31 23:59:52"]),
+    ("60s", "30s", "2026-01-01 00:00:40", []),
+    ("10s", "30s", "1970-01-01 00:00:15", ["1969-12-31 23:59:50", "1970-01-01 00:00:00", "1970-01-01 00:00:10"]),
+    ("10s", "30s", "1970-01-01 00:00:30", ["1970-01-01 00:00:10", "1970-01-01 00:00:20", "1970-01-01 00:00:30"]),
+]
+
+
+@pytest.mark.parametrize("slide, size, ts, starts", HOPS)
+def test_hop_starts(con, text, slide, size, ts, starts):
+    con.execute(f"CREATE TABLE t AS SELECT TIMESTAMP '{ts}' AS ts")
+    assert text(f"SELECT window_start FROM hop('t', 'ts', '{slide}', '{size}') ORDER BY 1") == [(s,) for s in starts]
+
+
+def test_origin_moves_the_grid(con, text):
+    readings(con)
+    for origin in ("TIMESTAMP '2026-01-01 00:00:30'", "INTERVAL '30 seconds'"):
+        assert clock(text(f"SELECT DISTINCT window_start FROM tumble('readings', 'ts', '4 minutes', origin := {origin}) "
+                          "WHERE ts < 'infinity' ORDER BY 1"), 0) == [("2026-01-01 11:56:30",), ("00:30",), ("04:30",)]
+        assert clock(text(f"SELECT DISTINCT window_start FROM hop('readings', 'ts', '4 minutes', '4 minutes', origin := {origin}) "
+                          "WHERE ts < 'infinity' ORDER BY 1"), 0) == [("2026-01-01 11:56:30",), ("00:30",), ("04:30",)]
+
+
+PARAMETERS = "tbl ts val width keys slide size origin since until max_gap panes watermark lookback k c n _n sum value".split()
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_columns_may_be_named_like_parameters(con, text, name):
+    con.execute(f"CREATE TABLE t AS SELECT TIMESTAMP '2026-01-01 12:00:10' AS {name}, 1 AS a, 2.5 AS b, 'x' AS w")
+    window = ("2026-01-01 12:00:00", "2026-01-01 12:01:00")
+    assert text(f"SELECT a, window_start, window_end FROM tumble('t', '{name}', '1 minute')") == [("1", *window)]
+    assert text(f"SELECT a, window_start, window_end FROM hop('t', '{name}', '1 minute', '1 minute')") == [("1", *window)]
+    assert text(f"FROM gapfill('t', '{name}', 'a', '1 minute', ['w'])") == [("x", *window, "1", "1.0", "1.0", "1.0")]
+    assert text(f"SELECT w, pane_start, n FROM pane_rows('t', '{name}', 'a', '1 minute', ['w'])") == [("x", window[0], "1")]
+    con.execute(f"CREATE TABLE v AS SELECT TIMESTAMP '2026-01-01 12:00:10' AS a, 2.5 AS {name}")
+    assert text(f"SELECT sum, max FROM pane_rows('v', 'a', '{name}', '1 minute', [])") == [("2.5", "2.5")]
+
+
+def test_tables_views_and_ctes(con):
+    readings(con)
+    con.execute('CREATE VIEW seen AS FROM readings; CREATE TABLE "odd name" AS FROM readings; CREATE SCHEMA s; CREATE TABLE s.r AS FROM readings')
+    want = con.sql("FROM tumble('readings', 'ts', '1 minute') ORDER BY ALL").fetchall()
+    for source in ("FROM tumble('seen', 'ts', '1 minute')", "FROM tumble('odd name', 'ts', '1 minute')", "FROM tumble('s.r', 'TS', '1 minute')",
+                   "WITH bucketed AS (FROM readings) FROM tumble('bucketed', 'ts', '1 minute')"):
+        assert con.sql(source + " ORDER BY ALL").fetchall() == want
+    want = con.sql("FROM gapfill('readings', 'ts', 'temp', '1 minute', ['sensor']) ORDER BY ALL").fetchall()
+    for name in ("bucketed", "filled", "grid", "q"):  # the first two are names inside the macro too
+        assert con.sql(f"WITH {name} AS (FROM readings) FROM gapfill('{name}', 'ts', 'temp', '1 minute', ['sensor']) ORDER BY ALL").fetchall() == want
+
+
+def test_prepared_widths(con, text):
+    readings(con)
+    con.execute("PREPARE q AS SELECT count(DISTINCT window_start) FROM tumble('readings', 'ts', $1) WHERE ts < 'infinity'")
+    assert con.execute("EXECUTE q(INTERVAL '1 minute')").fetchall() == [(5,)]
+    assert con.execute("EXECUTE q(INTERVAL '1 hour')").fetchall() == [(1,)]
+
+
+def test_a_day_across_the_end_of_daylight_saving_time(con):
+    """2026-11-01 has 25 hours in New York; day windows of instants have 24, and each row lies in exactly one."""
+    con.execute("SET TimeZone = 'America/New_York'")
+    con.execute("CREATE TABLE t AS SELECT unnest(generate_series(TIMESTAMPTZ '2026-10-31 00:00:00', TIMESTAMPTZ '2026-11-03 00:00:00', INTERVAL '17 minutes')) AS ts")
+    rows, inside = con.execute("SELECT count(*), count(*) FILTER (window_start <= ts AND ts < window_end) FROM tumble('t', 'ts', INTERVAL '1 day')").fetchall()[0]
+    assert rows == inside == con.execute("SELECT count(*) FROM t").fetchall()[0][0]
+    assert con.sql("SELECT DISTINCT epoch_us(window_end) - epoch_us(window_start) FROM tumble('t', 'ts', INTERVAL '1 day')").fetchall() == [(86_400_000_000,)]
+    assert con.sql("SELECT DISTINCT epoch_us(window_end) - epoch_us(window_start) FROM hop('t', 'ts', INTERVAL '6 hours', INTERVAL '1 day')").fetchall() == [(86_400_000_000,)]
+    assert con.sql("SELECT DISTINCT count(*) FROM hop('t', 'ts', INTERVAL '6 hours', INTERVAL '1 day') GROUP BY ts").fetchall() == [(4,)]
+    con.execute("CREATE TABLE numbered AS SELECT ts, 1 AS x FROM t")
+    con.execute("CREATE TABLE panes AS FROM pane_rows('numbered', 'ts', 'x', INTERVAL '6 hours', [])")
+    assert con.sql("SELECT DISTINCT epoch_us(window_end) - epoch_us(window_start) FROM rolling_panes('panes', [], INTERVAL '1 day', INTERVAL '6 hours')").fetchall() == [(86_400_000_000,)]
+    # The frame spans four panes of six hours, the one of the repeated hour included.
+    assert con.sql("SELECT max(n), 86400 // (17 * 60) FROM rolling_panes('panes', [], INTERVAL '1 day', INTERVAL '6 hours')").fetchall() == [(85, 84)]
+    assert con.sql("SELECT DISTINCT epoch_us(window_end) - epoch_us(window_start) FROM gapfill('numbered', 'ts', 'x', INTERVAL '1 day', [])").fetchall() == [(86_400_000_000,)]
+
+
+# gapfill
+
+def gapfill(text, arguments):
+    return clock(text(f"FROM gapfill('readings', 'ts', 'temp', INTERVAL '1 minute', {arguments}) ORDER BY ALL"), 0, 1, 2)
+
+
+@pytest.mark.parametrize("type", TYPES)
+def test_gapfill_fills_each_key_over_the_range_of_the_data(con, text, type):
+    readings(con, type)
+    assert gapfill(text, "['sensor']") == [
+        ("a", "00:00", "01:00", "1", "10.0", "10.0", "10.0"), ("a", "01:00", "02:00", "2", "15.0", "15.0", "15.0"),
+        ("a", "02:00", "03:00", "0", None, "15.0", "20.0"), ("a", "03:00", "04:00", "0", None, "15.0", "25.0"),
+        ("a", "04:00", "05:00", "1", "30.0", "30.0", "30.0"),
+        ("b", "00:00", "01:00", "0", None, None, None), ("b", "01:00", "02:00", "0", None, None, None),
+        ("b", "02:00", "03:00", "1", "50.0", "50.0", "50.0"), ("b", "03:00", "04:00", "0", None, "50.0", None),
+        ("b", "04:00", "05:00", "0", None, "50.0", None),
+        (None, "00:00", "01:00", "0", None, None, None), (None, "01:00", "02:00", "0", None, None, None),
+        (None, "02:00", "03:00", "0", None, None, None), (None, "03:00", "04:00", "0", None, None, None),
+        (None, "04:00", "05:00", "1", "7.0", "7.0", "7.0")]
+    assert con.sql("SELECT DISTINCT typeof(g.window_start) = typeof(r.ts) AND typeof(g.window_end) = typeof(r.ts) "
+                   "FROM gapfill('readings', 'ts', 'temp', '1 minute', []) AS g, readings AS r").fetchall() == [(True,)]
+
+
+def test_gapfill_without_keys_over_a_given_range(con, text):
+    readings(con)
+    assert gapfill(text, "[], since := '2026-01-01 12:01:30', until := TIMESTAMP '2026-01-01 12:05:01'") == [
+        ("01:00", "02:00", "2", "15.0", "15.0", "15.0"), ("02:00", "03:00", "1", "50.0", "50.0", "50.0"),
+        ("03:00", "04:00", "0", None, "50.0", "34.25"), ("04:00", "05:00", "2", "18.5", "18.5", "18.5"),
+        ("05:00", "06:00", "0", None, "18.5", None)]
+    # The window that starts at until does not meet the range.
+    assert len(gapfill(text, "[], until := '2026-01-01 12:05:00'")) == 5
+    assert gapfill(text, "[], since := '2026-01-02 00:00:00'") == []
+
+
+#  max_gap     locf of sensor a at 02:00, 03:00 and linear there; locf of sensor b at 03:00, 04:00
+GAPS = [
+    ("NULL", ("15.0", "15.0"), ("20.0", "25.0"), ("50.0", "50.0")),
+    ("INTERVAL '2 minutes'", ("15.0", "15.0"), ("20.0", "25.0"), ("50.0", "50.0")),
+    ("'119 seconds'", ("15.0", None), (None, None), ("50.0", None)),
+    ("INTERVAL '1 minute'", ("15.0", None), (None, None), ("50.0", None)),
+    ("INTERVAL '0 minutes'", (None, None), (None, None), (None, None)),
+]
+
+
+@pytest.mark.parametrize("max_gap, locf_a, linear_a, locf_b", GAPS)
+def test_gapfill_up_to_the_largest_gap(con, text, max_gap, locf_a, linear_a, locf_b):
+    readings(con)
+    rows = {(row[0], row[1]): row[5:] for row in gapfill(text, f"['sensor'], max_gap := {max_gap}")}
+    assert (rows["a", "02:00"][0], rows["a", "03:00"][0]) == locf_a
+    assert (rows["a", "02:00"][1], rows["a", "03:00"][1]) == linear_a
+    assert (rows["b", "03:00"][0], rows["b", "04:00"][0]) == locf_b
+    assert rows["a", "04:00"] == ("30.0", "30.0")
+
+
+def test_gapfill_keeps_nanoseconds_and_the_grid(con, text):
+    con.execute("CREATE TABLE t AS SELECT * FROM (VALUES (TIMESTAMP_NS '1969-12-31 23:59:59.999999001', 1), (TIMESTAMP_NS '1970-01-01 00:00:00.000002500', 4)) AS v(ts, x)")
+    assert text("SELECT window_start, n, linear FROM gapfill('t', 'ts', 'x', INTERVAL '1 microsecond', [], origin := TIMESTAMP_NS '2000-01-01 00:00:00.000000001') ORDER BY 1") == [
+        ("1969-12-31 23:59:59.999999001", "1", "1.0"), ("1970-01-01 00:00:00.000000001", "0", "2.0"),
+        ("1970-01-01 00:00:00.000001001", "0", "3.0"), ("1970-01-01 00:00:00.000002001", "1", "4.0")]
+
+
+def test_gapfill_of_more_windows_than_one_hop_may_have(con):
+    con.execute("CREATE TABLE t AS FROM (VALUES (TIMESTAMP '2026-01-01', 0), (TIMESTAMP '2026-01-04', 259200)) AS v(ts, x)")
+    assert con.sql("SELECT count(*), count(DISTINCT window_start), count(*) FILTER (linear = epoch(window_start - TIMESTAMP '2026-01-01')) "
+                   "FROM gapfill('t', 'ts', 'x', INTERVAL '1 second', [])").fetchall() == [(259201, 259201, 259201)]
+
+
+# Panes
+
+def test_stored_panes_and_a_live_tail_equal_a_rebuild(con):
+    readings(con)
+    rebuilt = con.sql("FROM pane_rows('readings', 'ts', 'temp', '1 minute', ['sensor']) ORDER BY ALL").fetchall()
+    assert len(rebuilt) == 6
+    con.execute("CREATE TABLE panes AS FROM pane_rows('readings', 'ts', 'temp', '1 minute', ['sensor'], until := '2026-01-01 12:02:30')")
+    assert con.sql("SELECT max(pane_start)::VARCHAR FROM panes").fetchall() == [("2026-01-01 12:01:00",)]
+    for watermark in ("2026-01-01 12:00:00", "2026-01-01 12:01:30", "2026-01-01 12:02:00", "2026-01-01 12:02:59"):
+        live = f"FROM panes_live('panes', 'readings', 'ts', 'temp', '1 minute', ['sensor'], TIMESTAMP '{watermark}') ORDER BY ALL"
+        assert con.sql(live).fetchall() == rebuilt
+
+
+@pytest.mark.parametrize("type", TYPES)
+def test_rolling_panes(con, text, type):
+    readings(con, type)
+    con.execute("CREATE TABLE panes AS FROM pane_rows('readings', 'ts', 'temp', INTERVAL '1 minute', ['sensor'])")
+    rows = clock(text("SELECT * REPLACE (avg::DECIMAL(9, 4) AS avg, var_samp::DECIMAL(9, 4) AS var_samp) FROM "
+                      "rolling_panes('panes', ['sensor'], INTERVAL '3 minutes', INTERVAL '1 minute') ORDER BY sensor, window_end"), 2)
+    assert [(r[0], *r[2:]) for r in rows] == [
+        ("a", "01:00", "1", "10.0", "10.0", "10.0", "10.0000", None),
+        ("a", "02:00", "3", "40.0", "10.0", "16.0", "13.3333", "9.3333"),
+        ("a", "05:00", "1", "30.0", "30.0", "30.0", "30.0000", None),
+        ("b", "03:00", "1", "50.0", "50.0", "50.0", "50.0000", None),
+        ("b", "04:00", "1", "50.0", "50.0", "50.0", "50.0000", None),
+        (None, "05:00", "1", "7.0", "7.0", "7.0", "7.0000", None)]
+    assert con.sql("SELECT DISTINCT typeof(w.window_start) = typeof(r.ts) AND typeof(w.window_end) = typeof(r.ts), date_diff('us', window_start, window_end) "
+                   "FROM rolling_panes('panes', [], '3 minutes', '1 minute') AS w, readings AS r").fetchall() == [(True, 180_000_000)]
+
+
+def test_rolling_panes_over_fewer_keys_than_stored(con, text):
+    readings(con)
+    con.execute("CREATE TABLE panes AS FROM pane_rows('readings', 'ts', 'temp', '1 minute', ['sensor'])")
+    assert clock(text("SELECT window_end, n, sum FROM rolling_panes('panes', [], '2 minutes', '1 minute') ORDER BY 1"), 0) == [
+        ("01:00", "1", "10.0"), ("02:00", "3", "40.0"), ("03:00", "3", "80.0"), ("04:00", "1", "50.0"), ("05:00", "2", "37.0")]
+
+
+def test_variance_keeps_its_digits_far_from_zero(con):
+    con.execute("CREATE TABLE t AS SELECT TIMESTAMP '2026-01-01' + to_seconds(i) AS ts, 1e9 + i % 3 AS x FROM range(600) AS r(i)")
+    con.execute("CREATE TABLE panes AS FROM pane_rows('t', 'ts', 'x', '1 minute', [])")
+    (merged,), (raw,) = con.sql("FROM (SELECT var_samp FROM rolling_panes('panes', [], '10 minutes', '1 minute') ORDER BY window_end DESC LIMIT 1) "
+                                "UNION ALL SELECT var_samp(x) FROM t").fetchall()
+    assert merged == pytest.approx(raw, rel=1e-6)
+
+
+# window_candidates
+
+#  arguments                                                            kind         size, slide, windows, panes
+CANDIDATES = [
+    ("'300 seconds', '60 seconds', '15 seconds'", "tumbling", [(60, 60, 5, 1), (30, 30, 10, 1), (15, 15, 20, 1)]),
+    ("'20 seconds', '5 seconds', '1 second', size := '10 seconds'", "sliding", [(10, 5, 2, 2), (10, 1, 2, 10)]),
+    ("'12 seconds', '6 seconds', '1 second', size := INTERVAL '6 seconds'", "sliding", [(6, 3, 2, 2), (6, 2, 2, 3), (6, 1, 2, 6)]),
+    ("'600 seconds', '30 seconds', '30 seconds', slide := '30 seconds'", "sliding",
+     [(600, 30, 1, 20), (300, 30, 2, 10), (150, 30, 4, 5), (120, 30, 5, 4), (60, 30, 10, 2)]),
+    ("'60 seconds', '7 seconds', '2 seconds'", "tumbling", []),
+    ("'60 seconds', NULL, '30 seconds'", "tumbling", [(60, 60, 1, 1), (30, 30, 2, 1)]),
+]
+
+
+@pytest.mark.parametrize("arguments, kind, want", CANDIDATES)
+def test_window_candidates(con, arguments, kind, want):
+    assert con.sql(f"SELECT epoch(window_size)::INT, epoch(slide)::INT, windows_per_query, panes_per_window "
+                   f"FROM window_candidates({arguments}) WHERE kind = '{kind}'").fetchall() == want
+
+
+def test_every_candidate_makes_a_cover(con):
+    for size, slide, windows in con.sql("SELECT window_size::VARCHAR, slide::VARCHAR, windows_per_query FROM window_candidates('12 minutes', '6 minutes', '1 minute')").fetchall():
+        for at in ("12:06:00", "12:12:00"):  # two evaluations a cadence apart
+            rows = con.sql(f"SELECT window_start, window_end, staleness::VARCHAR FROM time_bucket_cover(TIMESTAMP '2026-01-01 {at}', INTERVAL '12 minutes', INTERVAL '{size}', INTERVAL '{slide}') ORDER BY 1").fetchall()
+            assert len(rows) == windows and {row[2] for row in rows} == {"00:00:00"}
+            assert all(one[1] == other[0] for one, other in zip(rows, rows[1:]))
+
+
+# What is refused
+
+CLASH = "CREATE TABLE clash AS SELECT ts, sensor, temp, 1 AS {column} FROM readings"
+REFUSED = [
+    ("FROM tumble('clash', 'ts', '1 minute')", "Window_Start", "tumble: the input already has a column Window_Start"),
+    ("FROM tumble('clash', 'ts', '1 minute')", "window_end", "tumble: the input already has a column window_end"),
+    ("FROM hop('clash', 'ts', '1 minute', '2 minutes')", "window_start", "hop: the input already has a column window_start"),
+    ("FROM hop('clash', 'ts', '1 minute', '2 minutes')", "WINDOW_END", "hop: the input already has a column WINDOW_END"),
+    ("FROM gapfill('clash', 'ts', 'temp', '1 minute', [])", "window_end", "gapfill: the input already has a column window_end"),
+    ("FROM pane_rows('clash', 'ts', 'temp', '1 minute', [])", "pane_start", "pane_rows: a result has the name of the column pane_start"),
+    ("FROM pane_rows('clash', 'ts', 'temp', '1 minute', ['SUM'])", "Sum", "pane_rows: a result has the name of the column Sum"),
+    ("FROM tumble('nowhere', 'ts', '1 minute')", "x", "Table with name nowhere does not exist"),
+    ("FROM tumble('readings', 'tz', '1 minute')", "x", 'Column "tz" was selected but was not found'),
+    ("FROM hop('readings', 'tz', '1 minute', '1 minute')", "x", 'Column "tz" was selected but was not found'),
+    ("FROM gapfill('readings', 'ts', 'heat', '1 minute', [])", "x", 'Column "heat" was selected but was not found'),
+    ("FROM gapfill('readings', 'ts', 'temp', '1 minute', ['sensors'])", "x", 'Column "sensors" was selected but was not found'),
+    ("FROM pane_rows('readings', 'ts', 'temp', '1 minute', ['sensors'])", "x", 'Column "sensors" was selected but was not found'),
+    ("FROM tumble('readings', 'sensor', '1 minute')", "x", "time_bucket"),
+    ("FROM tumble('readings', 'ts', '0 minutes')", "x", "time_bucket: width must be positive"),
+    ("FROM tumble('readings', 'ts', INTERVAL '1 month')", "x", "is calendar"),
+    ("FROM hop('readings', 'ts', INTERVAL '-1 minute', '2 minutes')", "x", "time_bucket_hop: slide must be positive"),
+    ("FROM hop('readings', 'ts', INTERVAL '1 minute', INTERVAL '1 month')", "x", "is calendar"),
+    ("FROM hop('readings', 'ts', NULL, INTERVAL '1 minute')", "x", "slide must not be NULL"),
+    ("FROM gapfill('readings', 'ts', 'temp', INTERVAL '1 month', [])", "x", "is calendar"),
+    ("FROM gapfill('readings', 'ts', 'temp', '1 minute', [], since := '2026-01-02', until := '2026-01-01')", "x",
+     "gapfill: since 2026-01-02 is later than until 2026-01-01"),
+    ("FROM gapfill('readings', 'ts', 'temp', '1 minute', [], until := 'infinity')", "x", "gapfill: infinity is no end of a range"),
+    ("FROM gapfill('readings', 'ts', 'temp', '1 minute', [], since := '-infinity')", "x", "gapfill: -infinity is no end of a range"),
+    ("FROM gapfill('readings', 'ts', 'temp', '1 microsecond', [], since := '1900-01-01')", "x", "gapfill: more than 100 million windows of 1 microsecond"),
+    ("FROM gapfill('readings', 'ts', 'temp', '1 minute', 'sensor')", "x", "cast"),
+    ("FROM rolling_panes('panes', ['sensor'], '3 minutes', '2 minutes')", "x", "rolling_panes: lookback 3 minutes is not a multiple of width 2 minutes"),
+    ("FROM rolling_panes('panes', ['sensor'], INTERVAL '1 month', '1 minute')", "x", "is calendar"),
+    ("FROM window_candidates(INTERVAL '1 month', '1 minute', '1 minute')", "x", "lookback"),
+    ("FROM window_candidates('1 hour', '1 minute', '0 minutes')", "x", "window_candidates: granularity must be positive"),
+    ("FROM window_candidates('1 hour', '1 minute', NULL)", "x", "window_candidates: granularity must be positive"),
+    ("FROM window_candidates('1 hour', '1 minute', '1 microsecond')", "x", "granularity 1 microsecond is too fine for lookback 1 hour"),
+]
+
+
+@pytest.mark.parametrize("sql, column, message", REFUSED)
+def test_refused_and_the_connection_goes_on(con, sql, column, message):
+    readings(con)
+    con.execute(CLASH.format(column=column))
+    con.execute("CREATE TABLE panes AS FROM pane_rows('readings', 'ts', 'temp', '1 minute', ['sensor'])")
+    with pytest.raises(duckdb.Error) as refusal:
+        con.execute(sql).fetchall()
+    assert message in str(refusal.value) and "INTERNAL" not in str(refusal.value)
+    assert con.execute("SELECT count(*) FROM readings").fetchall() == [(9,)]
+
+
+# The window operator
+
+def test_functions_over_one_partition_and_sort_share_an_operator(con):
+    readings(con)
+    plan = con.sql("""EXPLAIN (FORMAT json)
+        SELECT sum(temp) OVER (w ROWS BETWEEN 2 PRECEDING AND CURRENT ROW), avg(temp) OVER (w ROWS UNBOUNDED PRECEDING),
+               count(*) OVER (w RANGE BETWEEN INTERVAL '5 minutes' PRECEDING AND CURRENT ROW), row_number() OVER w,
+               lag(temp) OVER w, last_value(temp IGNORE NULLS) OVER (w ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)
+        FROM readings WINDOW w AS (PARTITION BY time_bucket(INTERVAL '1 hour', ts) ORDER BY ts)""").fetchall()[0][1]
+
+    def names(node):
+        return [node["name"].strip()] + [name for child in node["children"] for name in names(child)]
+    operators = [name for root in json.loads(plan) for name in names(root)]
+    assert [name for name in operators if "WINDOW" in name.upper()] == ["WINDOW"]
