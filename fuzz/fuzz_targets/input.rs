@@ -78,7 +78,11 @@ impl<'a> Arbitrary<'a> for Column {
         let drift = if bool::arbitrary(u)? { i64::from(i8::arbitrary(u)?) } else { 0 };
         let ts = (0..len).map(|row| {
             let seed = seeds[row % seeds.len()];
-            if seed == i64::MAX || seed == -i64::MAX { seed } else { seed.wrapping_add(drift.wrapping_mul(row as i64)) }
+            if seed == i64::MAX || seed == -i64::MAX {
+                seed
+            } else {
+                seed.wrapping_add(drift.wrapping_mul(row as i64))
+            }
         });
         let ts: Vec<i64> = ts.collect();
         let words = ts.len().div_ceil(64);

@@ -31,7 +31,11 @@ fn parse(text: &str) -> Option<Interval> {
             }
         }
     }
-    Some(Interval { months: months.try_into().ok()?, days: days.try_into().ok()?, micros: micros.try_into().ok()? })
+    Some(Interval {
+        months: months.try_into().ok()?,
+        days: days.try_into().ok()?,
+        micros: micros.try_into().ok()?,
+    })
 }
 
 fuzz_target!(|input: (i32, i32, i64, u8)| {

@@ -50,13 +50,16 @@ fuzz_target!(|input: Input| {
         Anchor::Origin(some, of, digits) => {
             // Rounded so that most are whole in a coarser type too.
             let round = 10_i64.pow(u32::from(digits.unsigned_abs() % 10));
-            origins.extend((0..ts.len()).map(|row| some[pick(row) % 3] / round * if digits < 0 { round } else { 1 }));
+            origins.extend(
+                (0..ts.len()).map(|row| some[pick(row) % 3] / round * if digits < 0 { round } else { 1 }),
+            );
             Anchors::Origin(&origins, of.precision())
         }
     };
     // None: refused, or out of range.
     let expected = |row: usize| {
-        let width = nanos(widths[row]).and_then(|nanos| whole(precision, nanos)).filter(|&width| width > 0)?;
+        let width =
+            nanos(widths[row]).and_then(|nanos| whole(precision, nanos)).filter(|&width| width > 0)?;
         let anchor = match anchors {
             Anchors::Epoch => 0,
             Anchors::Offset(offsets) => whole(precision, nanos(offsets[row])?)?,
@@ -70,7 +73,8 @@ fuzz_target!(|input: Input| {
         oracle(precision, width, anchor, end, ts[row])
     };
     let mut out = vec![0; ts.len()];
-    let done = bucket_rows(&RowGrids { widths: &widths, anchors }, precision, edge(end), &ts, validity, &mut out);
+    let done =
+        bucket_rows(&RowGrids { widths: &widths, anchors }, precision, edge(end), &ts, validity, &mut out);
     let valid = |&row: &usize| is_valid(validity, row);
     match done {
         Ok(()) => {

@@ -35,7 +35,8 @@ struct Input {
 }
 
 fuzz_target!(|input: Input| {
-    let Input { unit, end, width: Width(width), anchor, anchor_shift, column: Column { ts, validity } } = input;
+    let Input { unit, end, width: Width(width), anchor, anchor_shift, column: Column { ts, validity } } =
+        input;
     let (precision, validity) = (unit.precision(), validity.as_deref());
     let anchor = i128::from(anchor) << (anchor_shift % 32);
     let Some(grid) = Grid::new(width, anchor) else {
