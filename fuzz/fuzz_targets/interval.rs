@@ -70,7 +70,7 @@ fuzz_target!(|input: (i32, i32, i64, u8)| {
             let whole = i128::from(micros) * of.nanos_per_tick();
             match precision.origin_ticks(micros, of) {
                 Ok(ticks) => assert!(ticks * tick == whole && micros.unsigned_abs() != i64::MAX as u64),
-                Err(Error::OriginInfinite { .. }) => assert_eq!(micros.unsigned_abs(), i64::MAX as u64),
+                Err(Error::Infinite { .. }) => assert_eq!(micros.unsigned_abs(), i64::MAX as u64),
                 Err(error) => assert!(whole % tick != 0, "{error}"),
             }
         }

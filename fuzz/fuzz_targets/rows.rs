@@ -13,6 +13,7 @@ enum Anchor {
     Epoch,
     Offset([AnyInterval; 3]),
     Origin([i64; 3], Unit, i8),
+    Date([i32; 3]),
 }
 
 #[derive(Debug, Arbitrary)]
@@ -40,12 +41,16 @@ fuzz_target!(|input: Input| {
     let (precision, validity) = (unit.precision(), validity.as_deref());
     let pick = |row: usize| row / (usize::from(run % 40) + 1);
     let widths: Vec<_> = (0..ts.len()).map(|row| widths[pick(row) % 4].interval()).collect();
-    let (mut offsets, mut origins) = (Vec::new(), Vec::new());
+    let (mut offsets, mut origins, mut dates) = (Vec::new(), Vec::new(), Vec::new());
     let anchors = match anchor {
         Anchor::Epoch => Anchors::Epoch,
         Anchor::Offset(some) => {
             offsets.extend((0..ts.len()).map(|row| some[pick(row) % 3].interval()));
             Anchors::Offset(&offsets)
+        }
+        Anchor::Date(some) => {
+            dates.extend((0..ts.len()).map(|row| some[pick(row) % 3]));
+            Anchors::Date(&dates)
         }
         Anchor::Origin(some, of, digits) => {
             // Rounded so that most are whole in a coarser type too.
@@ -63,6 +68,12 @@ fuzz_target!(|input: Input| {
         let anchor = match anchors {
             Anchors::Epoch => 0,
             Anchors::Offset(offsets) => whole(precision, nanos(offsets[row])?)?,
+            Anchors::Date(dates) => {
+                if dates[row].unsigned_abs() == i32::MAX as u32 {
+                    return None;
+                }
+                whole(precision, i128::from(dates[row]) * 86_400_000_000_000)?
+            }
             Anchors::Origin(origins, of) => {
                 if origins[row] == i64::MAX || origins[row] == -i64::MAX {
                     return None;

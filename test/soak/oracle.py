@@ -37,6 +37,8 @@ class Type:
 
     def sql(self, tick):
         """An expression for this value of the type."""
+        if self.name == "DATE":
+            return f"make_date({tick}::INTEGER)"
         if tick in INFINITIES:
             return f"'{'-' * (tick < 0)}infinity'::{self.name}"
         if self.nanos == 1:
@@ -52,6 +54,8 @@ TYPES = [
     Type("TIMESTAMPTZ", 10**3, LOW_MICROS, HIGH_MICROS, instant=True),
     Type("TIMESTAMPTZ_NS", 1, -INT64, INT64 - 2, instant=True, since=2),
 ]
+# An origin of a type without time zone may be a DATE too: its midnight.
+DATE = Type("DATE", 86_400 * 10**9, -(2**31) + 2, 2**31 - 2)
 
 
 def bucket(of, width, anchor, tick, end=False):

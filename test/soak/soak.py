@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from oracle import INFINITIES, INT64, OUT, TYPES, bucket, buckets, hops, windows  # noqa: E402
+from oracle import DATE, INFINITIES, INT64, OUT, TYPES, bucket, buckets, hops, windows  # noqa: E402
 
 warnings.filterwarnings("ignore", message="Arrow output on a DB-API")
 DAY = 86_400 * 10**9
@@ -114,13 +114,14 @@ class Soak:
     def origin(self, of):
         """An origin's type and ticks: of any precision of the same kind, finite, whole in `of`."""
         r = self.random
-        kinds = [kind for kind in self.types if kind.instant == of.instant]
+        kinds = [kind for kind in self.types if kind.instant == of.instant] + [DATE] * (not of.instant)
         kind = of if r.random() < 0.5 else r.choice(kinds)
         common = max(of.nanos, kind.nanos)
         while True:
             nanos = r.choice([
                 lambda: r.choice(SECONDS) * 10**9,
                 lambda: r.randint(-(10**18), 10**18) // common * common,
+                lambda: r.randint(-(10**22), 10**22) // common * common,
                 lambda: r.choice([kind.low, kind.high]) * kind.nanos // common * common,
                 lambda: r.choice([-1, 0, 1]) * common,
             ])()
@@ -176,6 +177,8 @@ class Soak:
     # A block
 
     def arrow(self, of, ticks, valid=None):
+        if of is DATE:
+            return pa.array(ticks.astype(np.int32)).view(pa.date32())
         kind = pa.timestamp(ARROW[of.nanos], "UTC" if of.instant else None)
         return pa.array(ticks, mask=None if valid is None else ~valid).view(kind)
 
