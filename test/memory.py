@@ -31,6 +31,13 @@ RIGHT = [
     "WITH c AS (SELECT time_bucket(INTERVAL '1 hour', make_timestamp(i * 1000000000)) AS b FROM range(5000) r(i)) "
     "SELECT count(*) FROM c a JOIN c b USING (b)",
     "SELECT count(time_bucket(CASE WHEN i % 3 > 0 THEN INTERVAL '1 hour' END, CASE WHEN i % 5 > 0 THEN make_timestamp(i) END)) FROM range(7000) r(i)",
+    "SELECT count(unnest(time_bucket_hop(INTERVAL '2 minutes', INTERVAL '5 minutes', make_timestamp(i * 10000019)))) FROM range(4000) r(i)",
+    "SELECT count(time_bucket_hop(to_minutes(1 + i % 3), INTERVAL '5 minutes', make_timestamp_ns(i))) FROM range(4000) r(i)",
+    "SELECT time_bucket_pane(INTERVAL '10 minutes', to_minutes(i)) FROM range(5) r(i)",
+    "SELECT count(*) FROM time_bucket_panes(INTERVAL '10 hours', INTERVAL '1 minute', at := TIMESTAMP '2024-01-01')",
+    "SELECT count(window_end) FROM time_bucket_series(INTERVAL '1 minute', TIMESTAMP '2024-01-01', TIMESTAMP '2024-01-05')",
+    "SELECT count(*) FROM time_bucket_cover(TIMESTAMP '2024-01-01 00:00:30', INTERVAL '1 hour', INTERVAL '5 minutes', INTERVAL '1 minute')",
+    "SELECT count(sql) FROM time_bucket_macros()",
 ]
 WRONG = [
     "SELECT time_bucket(INTERVAL '1 month', TIMESTAMP '2024-01-01')",
@@ -41,6 +48,9 @@ WRONG = [
     "SELECT time_bucket(INTERVAL '1 day', TIMESTAMP '2024-01-01', 'infinity'::TIMESTAMP)",
     "SELECT time_bucket(to_days(1 - i::INTEGER), make_timestamp(i)) FROM range(3000) r(i)",
     "SELECT time_bucket_end(to_days(2147483647), make_timestamp(i)) FROM range(3000) r(i)",
+    "SELECT time_bucket_hop(INTERVAL '1 microsecond', INTERVAL '1 day', TIMESTAMP '2024-01-01')",
+    "FROM time_bucket_series(INTERVAL '1 month', TIMESTAMP '2024-01-01', TIMESTAMP '2024-01-05')",
+    "FROM time_bucket_panes(INTERVAL '10 days', INTERVAL '1 second')",
 ]
 
 
