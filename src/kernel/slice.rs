@@ -29,7 +29,7 @@ pub struct OutOfRange {
 }
 
 /// Rows handled at once: DuckDB's vector size, whose input and output fit the first-level cache together.
-const BLOCK: usize = 2_048;
+pub(super) const BLOCK: usize = 2_048;
 
 /// Writes to `out` the `edge` of the bucket that each of `ts` lies in.
 ///
