@@ -107,7 +107,7 @@ test-docs: $(EXT) build/tools/duckdb build/data/flights.csv
 lint:
 	for crate in . test/runner benches; do \
 	  $(CARGO) fmt --check --manifest-path $$crate/Cargo.toml; \
-	  $(CARGO) clippy --locked --all-targets --manifest-path $$crate/Cargo.toml -- -D warnings; \
+	  $(CARGO) clippy --locked --all-targets --target-dir target --manifest-path $$crate/Cargo.toml -- -D warnings; \
 	done
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --no-deps --document-private-items
 
