@@ -289,10 +289,12 @@ impl Units {
         distance <= i128::from(u64::MAX) && distance >> self.shift < i128::from(Self::MOST)
     }
 
-    /// How many ticks half of the numbers of units are, in whole widths; `None` for a width too large for that.
+    /// How many ticks half of the numbers of units are, in whole widths, but no more than a quarter of all 64-bit
+    /// numbers; `None` for a width larger than that.
     #[inline(always)]
     fn below(&self) -> Option<i128> {
-        let widths = Self::MOST / 2 / self.whole;
+        const QUARTER: u64 = 1 << 62;
+        let widths = (Self::MOST / 2).min(QUARTER >> self.shift) / self.whole;
         (widths > 0).then_some(i128::from(widths * self.whole) << self.shift)
     }
 
