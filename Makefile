@@ -99,6 +99,7 @@ test-engines-%: $(EXT) build/engine-%/bin/python
 ## test-docs: every SQL block of README.md and docs/ in the CLI, against the output that it shows
 .PHONY: test-docs
 test-docs: $(EXT) build/tools/duckdb build/data/flights.csv
+	$(PYTHON) scripts/check_docs.py --self-test build/tools/duckdb $(EXT) build/data
 	$(PYTHON) scripts/check_docs.py build/tools/duckdb $(EXT) build/data README.md docs/windows.md
 
 ## lint: formats, clippy and rustdoc, with warnings denied
@@ -106,7 +107,7 @@ test-docs: $(EXT) build/tools/duckdb build/data/flights.csv
 lint:
 	for crate in . test/runner benches; do \
 	  $(CARGO) fmt --check --manifest-path $$crate/Cargo.toml; \
-	  $(CARGO) clippy --locked --all-targets --manifest-path $$crate/Cargo.toml -- -D warnings; \
+	  $(CARGO) clippy --locked --all-targets --target-dir target --manifest-path $$crate/Cargo.toml -- -D warnings; \
 	done
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --no-deps --document-private-items
 

@@ -22,18 +22,24 @@ fn rows(c: &mut Criterion) {
             b.iter(|| bucket_slice(&grid, precision, Edge::Start, black_box(&ts), None, &mut out));
         });
         let choices = [minutes(1), minutes(15), minutes(60), minutes(1_440)];
-        for (name, run) in [("one width", usize::MAX), ("runs of 100", 100), ("runs of 5", 5), ("alternating", 1)] {
+        for (name, run) in
+            [("one width", usize::MAX), ("runs of 100", 100), ("runs of 5", 5), ("alternating", 1)]
+        {
             let widths: Vec<Interval> = (0..rows).map(|row| choices[row / run % 4]).collect();
             let grids = RowGrids { widths: &widths, anchors: Anchors::Epoch };
             group.bench_function(BenchmarkId::new(order_name, name), |b| {
-                b.iter(|| bucket_rows(black_box(&grids), precision, Edge::Start, black_box(&ts), None, &mut out));
+                b.iter(|| {
+                    bucket_rows(black_box(&grids), precision, Edge::Start, black_box(&ts), None, &mut out)
+                });
             });
         }
         let widths = vec![minutes(15); rows];
         let grids = RowGrids { widths: &widths, anchors: Anchors::Epoch };
         let words = validity(rows, 10);
         group.bench_function(BenchmarkId::new(order_name, "one width, 10% NULL"), |b| {
-            b.iter(|| bucket_rows(black_box(&grids), precision, Edge::Start, black_box(&ts), Some(&words), &mut out));
+            b.iter(|| {
+                bucket_rows(black_box(&grids), precision, Edge::Start, black_box(&ts), Some(&words), &mut out)
+            });
         });
     }
     group.finish();

@@ -44,7 +44,14 @@ fn slices(c: &mut Criterion) {
                         let id = BenchmarkId::new(format!("{order_name}/{name}"), format!("{percent}% NULL"));
                         group.bench_function(id, |b| {
                             b.iter(|| {
-                                bucket_slice(&grid, precision, Edge::Start, black_box(&ts), Some(&words), &mut out)
+                                bucket_slice(
+                                    &grid,
+                                    precision,
+                                    Edge::Start,
+                                    black_box(&ts),
+                                    Some(&words),
+                                    &mut out,
+                                )
                             });
                         });
                     }
@@ -77,7 +84,9 @@ fn loops(c: &mut Criterion) {
     ] {
         let grid = Grid::new(width, anchor).expect("a positive width");
         group.bench_function(name, |b| {
-            b.iter(|| bucket_slice(&grid, Precision::Microsecond, Edge::Start, black_box(&ts), None, &mut out));
+            b.iter(|| {
+                bucket_slice(&grid, Precision::Microsecond, Edge::Start, black_box(&ts), None, &mut out)
+            });
         });
     }
     // A span of more than 2^52 units: odd nanoseconds over ten years.

@@ -206,6 +206,11 @@ impl Given {
         self.0.timestamp().map(|(ticks, _)| ticks)
     }
 
+    /// The days of the DATE that this is.
+    pub(crate) fn date(&self) -> Option<i32> {
+        self.0.date()
+    }
+
     /// The number that this is, a BIGINT.
     pub(crate) fn integer(&self) -> i64 {
         self.0.integer()

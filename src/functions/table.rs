@@ -62,6 +62,10 @@ pub(super) fn origin_ticks(given: &Given, timestamp: Timestamp, other: Argument)
     if given.is_null() {
         return Err(Error::Null { argument });
     }
+    // A DATE is midnight where there is no time zone.
+    if let Some(days) = given.date().filter(|_| !timestamp.is_instant()) {
+        return timestamp.precision().date_ticks(days);
+    }
     let (ticks, origin) = ticks_of(given, argument, origins(timestamp), other)?;
     timestamp.precision().origin_ticks(ticks, origin.precision())
 }

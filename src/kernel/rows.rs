@@ -1,12 +1,15 @@
 //! The bucket of every timestamp when width, offset or origin come from columns.
 //!
-//! Mostly such columns hold one value after all, or a few. A chunk whose valid rows all have the same arguments goes
-//! through the slice kernel; any other row by row, with the grids of the arguments met last kept at hand, so that a
-//! change of arguments rarely costs a division.
+//! Such columns mostly hold one value after all, or a few. So the rows of a block that have the same arguments are
+//! marked in a mask and go through the slice kernel together, group by group. Rows whose arguments few others share are
+//! left for the end, one by one, with the grids met last kept at hand.
 
-use super::validity::{WORD, is_valid};
+use super::slice::BLOCK;
+use super::validity::{WORD, first_valid, rows_of};
 use super::{Civil, Edge, Grid, Interval, Precision, bucket_slice};
 use crate::error::{Argument, Error, Result};
+use crate::simd::{Kernel, Level, run_at};
+use std::ops::Range;
 
 /// A grid a row, not yet validated. All slices are as long as the timestamps.
 #[derive(Debug, Clone, Copy)]
@@ -52,13 +55,13 @@ impl Anchors<'_> {
         }
     }
 
-    /// Whether all of the first `len` rows that are valid have the anchor of `row`.
-    fn all_same(&self, row: usize, len: usize, validity: Option<&[u64]>) -> bool {
+    /// The anchors of some neighbouring rows.
+    fn of_rows(&self, rows: Range<usize>) -> Self {
         match self {
-            Self::Epoch => true,
-            Self::Offset(offsets) => all(offsets, len, validity, |offset| offset.difference(offsets[row])),
-            Self::Origin(origins, _) => all(origins, len, validity, |origin| (origin ^ origins[row]) as u64),
-            Self::Date(dates) => all(dates, len, validity, |date| u64::from((date ^ dates[row]) as u32)),
+            Self::Epoch => Self::Epoch,
+            Self::Offset(offsets) => Self::Offset(&offsets[rows]),
+            Self::Origin(origins, of) => Self::Origin(&origins[rows], *of),
+            Self::Date(dates) => Self::Date(&dates[rows]),
         }
     }
 
@@ -89,12 +92,6 @@ impl RowGrids<'_> {
         self.widths[row].is(self.widths[other]) & self.anchors.same(row, other)
     }
 
-    /// Whether all of the first `len` rows that are valid have the arguments of `row`.
-    fn all_same(&self, row: usize, len: usize, validity: Option<&[u64]>) -> bool {
-        all(self.widths, len, validity, |width| width.difference(self.widths[row]))
-            && self.anchors.all_same(row, len, validity)
-    }
-
     /// A number that rows with other arguments mostly differ in.
     #[inline]
     fn hash(&self, row: usize) -> usize {
@@ -104,19 +101,65 @@ impl RowGrids<'_> {
     }
 }
 
-/// Whether the first `len` values that are valid all have no difference. All are looked at, since a loop without an
-/// early end vectorises.
+/// Clears in `mask` the rows whose arguments are not those of `row`.
+struct Alike<'a> {
+    grids: &'a RowGrids<'a>,
+    row: usize,
+    mask: &'a mut [u64],
+}
+
+impl Kernel for Alike<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { grids: RowGrids { widths, anchors }, row, mask } = self;
+        keep(mask, widths, |width| width.difference(widths[row]));
+        match anchors {
+            Anchors::Epoch => {}
+            Anchors::Offset(offsets) => keep(mask, offsets, |offset| offset.difference(offsets[row])),
+            Anchors::Origin(origins, _) => keep(mask, origins, |origin| (origin ^ origins[row]) as u64),
+            Anchors::Date(dates) => keep(mask, dates, |date| u64::from((date ^ dates[row]) as u32)),
+        }
+    }
+}
+
+/// Keeps in `mask` the values that have no difference.
 #[inline(always)]
-fn all<T: Copy>(values: &[T], len: usize, validity: Option<&[u64]>, difference: impl Fn(T) -> u64) -> bool {
-    let values = &values[..len];
-    let differences = match validity {
-        None => values.iter().fold(0, |all, &value| all | difference(value)),
-        Some(words) => values.chunks(WORD).zip(words).fold(0, |all, (values, word)| {
-            let if_valid = |bit: usize| (word >> bit & 1).wrapping_neg();
-            values.iter().enumerate().fold(all, |all, (bit, &value)| all | difference(value) & if_valid(bit))
-        }),
+fn keep<T: Copy>(mask: &mut [u64], values: &[T], difference: impl Fn(T) -> u64) {
+    let same = |values: &[T]| {
+        values
+            .iter()
+            .enumerate()
+            .fold(0, |word, (bit, &value)| word | if difference(value) == 0 { 1 << bit } else { 0 })
     };
-    differences == 0
+    let (blocks, rest) = values.as_chunks::<WORD>();
+    for (word, block) in mask.iter_mut().zip(blocks) {
+        *word &= same(block);
+    }
+    if let Some(word) = mask.get_mut(blocks.len()) {
+        *word &= same(rest);
+    }
+}
+
+/// Copies the rows that `mask` holds.
+struct CopyWhere<'a> {
+    from: &'a [i64],
+    mask: &'a [u64],
+    into: &'a mut [i64],
+}
+
+impl Kernel for CopyWhere<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for ((from, into), word) in self.from.chunks(WORD).zip(self.into.chunks_mut(WORD)).zip(self.mask) {
+            for (row, (from, into)) in from.iter().zip(into).enumerate() {
+                *into = if word & 1 << row != 0 { *from } else { *into };
+            }
+        }
+    }
 }
 
 /// The grids of the arguments met last, each with a row that has these arguments.
@@ -137,8 +180,8 @@ impl Grids {
     }
 }
 
-/// Shorter runs of equal arguments are not worth the slice kernel's preparations.
-const LONG_RUN: usize = 32;
+/// Rows with the same arguments that are worth going through the slice kernel together with all others.
+const GROUP: u32 = 96;
 
 /// Writes to `out` the `edge` of the bucket that each of `ts` lies in, on that row's own grid.
 ///
@@ -160,38 +203,80 @@ pub fn bucket_rows(
     validity: Option<&[u64]>,
     out: &mut [i64],
 ) -> Result<()> {
-    let out_of_range = |row: usize| Error::OutOfRange { edge, value: Civil { tick: ts[row], precision } };
-    let Some(first) = (0..ts.len()).find(|&row| is_valid(validity, row)) else { return Ok(()) };
-    if grids.all_same(first, ts.len(), validity) {
-        let grid = grids.grid(first, precision)?;
-        return bucket_slice(&grid, precision, edge, ts, validity, out)
-            .map_err(|error| out_of_range(error.row));
+    for from in (0..ts.len()).step_by(BLOCK) {
+        let rows = from..ts.len().min(from + BLOCK);
+        let grids =
+            RowGrids { widths: &grids.widths[rows.clone()], anchors: grids.anchors.of_rows(rows.clone()) };
+        let validity = validity.map(|words| &words[from / WORD..]);
+        bucket_block(&grids, precision, edge, &ts[rows.clone()], validity, &mut out[rows])?;
     }
-    let mut met = Grids([None; Grids::LEN]);
-    let range = precision.range();
-    let mut row = first;
-    while row < ts.len() {
-        if !is_valid(validity, row) {
-            row += 1;
-            continue;
+    Ok(())
+}
+
+/// [`bucket_rows`] for up to [`BLOCK`] rows.
+fn bucket_block(
+    grids: &RowGrids<'_>,
+    precision: Precision,
+    edge: Edge,
+    ts: &[i64],
+    validity: Option<&[u64]>,
+    out: &mut [i64],
+) -> Result<()> {
+    let words = ts.len().div_ceil(WORD);
+    let mut left = [u64::MAX; BLOCK / WORD];
+    let left = &mut left[..words];
+    if let Some(validity) = validity {
+        left.copy_from_slice(&validity[..words]);
+    }
+    if let (Some(last), rest @ 1..) = (left.last_mut(), ts.len() % WORD) {
+        *last &= (1 << rest) - 1;
+    }
+    let mut mask = [0; BLOCK / WORD];
+    let mask = &mut mask[..words];
+    while let Some(row) = first_valid(left) {
+        mask.copy_from_slice(left);
+        run_at(Level::best(), Alike { grids, row, mask });
+        let rows = mask.iter().map(|word| word.count_ones()).sum::<u32>();
+        let all = mask == left;
+        if rows < GROUP && !all {
+            break;
         }
-        let grid = met.of(row, grids, precision)?;
-        let end = (row + 1..ts.len()).find(|&next| !grids.same(row, next)).unwrap_or(ts.len());
-        if end - row >= LONG_RUN && validity.is_none() {
-            bucket_slice(grid, precision, edge, &ts[row..end], None, &mut out[row..end])
-                .map_err(|error| out_of_range(row + error.row))?;
+        // All rows before this one are done, so its error comes first.
+        let grid = grids.grid(row, precision)?;
+        let done = if all && validity.is_none_or(|validity| left == &validity[..words]) {
+            bucket_slice(&grid, precision, edge, ts, validity, out)
         } else {
-            for row in row..end {
-                if Precision::is_infinite(ts[row]) {
-                    out[row] = ts[row];
-                } else if is_valid(validity, row) {
-                    let tick = grid.edge_tick(edge, ts[row]);
-                    let finite = tick.filter(|tick| range.contains(tick) && !Precision::is_infinite(*tick));
-                    out[row] = finite.ok_or_else(|| out_of_range(row))?;
-                }
-            }
+            let mut answers = [0; BLOCK];
+            bucket_slice(&grid, precision, edge, ts, Some(mask), &mut answers).map(|()| {
+                run_at(Level::best(), CopyWhere { from: &answers[..ts.len()], mask, into: out });
+            })
+        };
+        if done.is_err() {
+            break;
         }
-        row = end;
+        left.iter_mut().zip(&*mask).for_each(|(left, mask)| *left &= !mask);
+    }
+    one_by_one(grids, precision, edge, ts, left, out)
+}
+
+/// The rows of `mask`, in order, so that the first error is the one that is met.
+fn one_by_one(
+    grids: &RowGrids<'_>,
+    precision: Precision,
+    edge: Edge,
+    ts: &[i64],
+    mask: &[u64],
+    out: &mut [i64],
+) -> Result<()> {
+    let mut met = Grids([None; Grids::LEN]);
+    for row in rows_of(mask) {
+        let grid = met.of(row, grids, precision)?;
+        out[row] = if Precision::is_infinite(ts[row]) {
+            ts[row]
+        } else {
+            let finite = grid.edge_tick(edge, ts[row]).filter(|&tick| precision.is_finite(tick));
+            finite.ok_or(Error::OutOfRange { edge, value: Civil { tick: ts[row], precision } })?
+        };
     }
     Ok(())
 }

@@ -29,7 +29,7 @@ pub struct OutOfRange {
 }
 
 /// Rows handled at once: DuckDB's vector size, whose input and output fit the first-level cache together.
-const BLOCK: usize = 2_048;
+pub(super) const BLOCK: usize = 2_048;
 
 /// Writes to `out` the `edge` of the bucket that each of `ts` lies in.
 ///
@@ -261,6 +261,8 @@ impl Extremes {
 /// [`Units::MOST`].
 struct Units {
     shift: u32,
+    /// The width in units, odd.
+    whole: u64,
     width: f64,
     inverse: f64,
 }
@@ -271,27 +273,29 @@ const MAGIC: f64 = (1_u64 << 52) as f64;
 
 impl Units {
     /// One more than the largest number of units.
-    const MOST: i128 = 1 << 52;
+    const MOST: u64 = 1 << 52;
 
     #[inline(always)]
     fn new(divisor: &Divisor) -> Self {
         let shift = divisor.width().trailing_zeros();
-        let width = (divisor.width() >> shift) as f64;
-        Self { shift, width, inverse: 1.0 / width }
+        let whole = divisor.width() >> shift;
+        let width = whole as f64;
+        Self { shift, whole, width, inverse: 1.0 / width }
     }
 
     /// Whether every number from 0 to `distance` ticks fits 64 bits and is below 2^52 units.
     #[inline(always)]
     fn reach(&self, distance: i128) -> bool {
-        distance <= i128::from(u64::MAX) && distance >> self.shift < Self::MOST
+        distance <= i128::from(u64::MAX) && distance >> self.shift < i128::from(Self::MOST)
     }
 
-    /// How many ticks half of the numbers of units are, in whole widths; `None` for a width too large for that.
+    /// How many ticks half of the numbers of units are, in whole widths, but no more than a quarter of all 64-bit
+    /// numbers; `None` for a width larger than that.
     #[inline(always)]
     fn below(&self) -> Option<i128> {
-        let width = self.width as i128;
-        let widths = Self::MOST / 2 / width;
-        (widths > 0).then_some((widths * width) << self.shift)
+        const QUARTER: u64 = 1 << 62;
+        let widths = (Self::MOST / 2).min(QUARTER >> self.shift) / self.whole;
+        (widths > 0).then_some(i128::from(widths * self.whole) << self.shift)
     }
 
     /// Floors to the grid through `origin`, which no answer is below; writes `shifted` where `origin` is the answer.
@@ -304,7 +308,7 @@ impl Units {
     /// which of the two.
     #[inline(always)]
     fn floor(&self, origin: i64, shifted: i64, ts: &[i64], out: &mut [i64]) -> Extremes {
-        let Self { shift, width, inverse } = *self;
+        let Self { shift, width, inverse, .. } = *self;
         let Extremes { mut lowest, mut highest } = Extremes::NONE;
         for (out, &ts) in out.iter_mut().zip(ts) {
             let units = (ts.wrapping_sub(origin) as u64) >> shift;

@@ -17,3 +17,21 @@ pub fn intersect(into: &mut [u64], validity: &[u64]) {
         *word &= other;
     }
 }
+
+/// The first row that `mask` holds.
+pub(super) fn first_valid(mask: &[u64]) -> Option<usize> {
+    rows_of(mask).next()
+}
+
+/// The rows that `mask` holds, in order.
+#[inline]
+pub(super) fn rows_of(mask: &[u64]) -> impl Iterator<Item = usize> {
+    mask.iter().enumerate().flat_map(|(index, &word)| {
+        let mut left = word;
+        std::iter::from_fn(move || {
+            let bit = left.trailing_zeros() as usize;
+            left &= left.wrapping_sub(1);
+            (bit < WORD).then_some(index * WORD + bit)
+        })
+    })
+}

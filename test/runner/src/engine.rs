@@ -70,13 +70,7 @@ impl Engine {
                 }
             }
         });
-        let mut engine = Self {
-            child,
-            stdin,
-            replies,
-            timeout,
-            version: String::new(),
-        };
+        let mut engine = Self { child, stdin, replies, timeout, version: String::new() };
         let hello = engine.receive()?;
         engine.version = hello["version"].as_str().unwrap_or("unknown").to_owned();
         Ok(engine)
@@ -89,8 +83,7 @@ impl Engine {
 
     /// Closes what is open and opens the database at `path`; an empty path is a database in memory.
     pub fn open(&mut self, path: &str, read_only: bool) -> Result<(), EngineError> {
-        self.call(&json!({"op": "open", "path": path, "read_only": read_only}))
-            .map(drop)
+        self.call(&json!({"op": "open", "path": path, "read_only": read_only})).map(drop)
     }
 
     /// LOADs an extension file into the open database.
@@ -104,22 +97,13 @@ impl Engine {
     }
 
     fn call(&mut self, request: &Value) -> Result<Table, EngineError> {
-        if writeln!(self.stdin, "{request}")
-            .and_then(|()| self.stdin.flush())
-            .is_err()
-        {
+        if writeln!(self.stdin, "{request}").and_then(|()| self.stdin.flush()).is_err() {
             return Err(self.death());
         }
         let reply = self.receive()?;
         if let Some(message) = reply["error"].as_str() {
-            let internal = ["INTERNAL Error", "FATAL Error"]
-                .iter()
-                .any(|kind| message.contains(kind));
-            let wrap = if internal {
-                EngineError::Internal
-            } else {
-                EngineError::Sql
-            };
+            let internal = ["INTERNAL Error", "FATAL Error"].iter().any(|kind| message.contains(kind));
+            let wrap = if internal { EngineError::Internal } else { EngineError::Sql };
             return Err(wrap(message.to_owned()));
         }
         if let Some(message) = reply["driver"].as_str() {
@@ -128,10 +112,7 @@ impl Engine {
         let table = || {
             let columns = usize::try_from(reply["columns"].as_u64()?).ok()?;
             let row = |row: &Value| -> Option<Vec<String>> {
-                row.as_array()?
-                    .iter()
-                    .map(|value| value.as_str().map(str::to_owned))
-                    .collect()
+                row.as_array()?.iter().map(|value| value.as_str().map(str::to_owned)).collect()
             };
             let rows = reply["rows"].as_array()?.iter().map(row).collect::<Option<_>>()?;
             Some(Table { columns, rows })
@@ -188,12 +169,7 @@ pub struct State {
 
 impl Shared {
     pub fn new(engine: Engine) -> Self {
-        Self(Arc::new(Mutex::new(State {
-            engine,
-            rows: Vec::new(),
-            fatal: None,
-            connections: 0,
-        })))
+        Self(Arc::new(Mutex::new(State { engine, rows: Vec::new(), fatal: None, connections: 0 })))
     }
 
     pub fn state(&self) -> MutexGuard<'_, State> {
@@ -204,10 +180,7 @@ impl Shared {
     pub fn connect(&self) -> Session {
         let mut state = self.state();
         state.connections += 1;
-        Session {
-            number: state.connections,
-            shared: self.clone(),
-        }
+        Session { number: state.connections, shared: self.clone() }
     }
 }
 
@@ -227,10 +200,7 @@ impl DB for Session {
         match state.engine.sql(self.number, sql) {
             Ok(table) => {
                 state.rows.clone_from(&table.rows);
-                Ok(DBOutput::Rows {
-                    types: vec![DefaultColumnType::Any; table.columns],
-                    rows: table.rows,
-                })
+                Ok(DBOutput::Rows { types: vec![DefaultColumnType::Any; table.columns], rows: table.rows })
             }
             Err(error) => {
                 if !matches!(error, EngineError::Sql(_)) {

@@ -42,21 +42,12 @@ fn main() -> ExitCode {
 fn arguments() -> Result<(Settings, Vec<PathBuf>), String> {
     let python = std::env::var_os("SQLTEST_PYTHON").unwrap_or_else(|| "python3".into());
     let timeout = Duration::from_secs(60);
-    let mut settings = Settings {
-        python: python.into(),
-        extension: None,
-        defines: Vec::new(),
-        timeout,
-    };
+    let mut settings = Settings { python: python.into(), extension: None, defines: Vec::new(), timeout };
     let mut no_load = false;
     let mut paths = Vec::new();
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
-        let mut value = || {
-            arguments
-                .next()
-                .ok_or(format!("{argument} needs a value\n\n{USAGE}"))
-        };
+        let mut value = || arguments.next().ok_or(format!("{argument} needs a value\n\n{USAGE}"));
         match argument.as_str() {
             "--python" => settings.python = value()?.into(),
             "--extension" => settings.extension = Some(value()?.into()),
@@ -79,10 +70,9 @@ fn arguments() -> Result<(Settings, Vec<PathBuf>), String> {
     }
     settings.extension = match settings.extension {
         _ if no_load => None,
-        Some(file) => Some(
-            file.canonicalize()
-                .map_err(|error| format!("--extension {}: {error}", file.display()))?,
-        ),
+        Some(file) => {
+            Some(file.canonicalize().map_err(|error| format!("--extension {}: {error}", file.display()))?)
+        }
         None => return Err(format!("--extension or --no-load is missing\n\n{USAGE}")),
     };
     Ok((settings, paths))
@@ -140,9 +130,8 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
         files.push(path.to_owned());
         return Ok(());
     }
-    let mut entries = fs::read_dir(path)?
-        .map(|entry| Ok(entry?.path()))
-        .collect::<std::io::Result<Vec<_>>>()?;
+    let mut entries =
+        fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
     entries.sort();
     for entry in entries {
         if entry.is_dir() || entry.extension().is_some_and(|extension| extension == "test") {

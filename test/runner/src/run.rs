@@ -87,11 +87,7 @@ pub fn file(path: &Path, settings: &Settings) -> Report {
             if failures.is_empty() && records == 0 {
                 failures.push(format!("{}:0\nno record ran", path.display()));
             }
-            if failures.is_empty() {
-                Outcome::Passed
-            } else {
-                Outcome::Failed(failures)
-            }
+            if failures.is_empty() { Outcome::Passed } else { Outcome::Failed(failures) }
         }
     };
     Report { outcome, records }
@@ -186,10 +182,7 @@ impl FileRun<'_> {
             return Ok(());
         }
         if name != EXTENSION {
-            return self.stop(
-                line,
-                &format!("require {name}: this runner has no such extension"),
-            );
+            return self.stop(line, &format!("require {name}: this runner has no such extension"));
         }
         self.loaded = true;
         self.load(line)
@@ -244,9 +237,7 @@ impl FileRun<'_> {
         let result = self.runner.run(record.clone());
         let fatal = self.shared.state().fatal.take();
         if let Some(fatal) = fatal {
-            let sql = script::sql_mut(&mut record)
-                .map(|sql| sql.clone())
-                .unwrap_or_default();
+            let sql = script::sql_mut(&mut record).map(|sql| sql.clone()).unwrap_or_default();
             return self.stop(line, &format!("{fatal}\n[SQL] {sql}"));
         }
         let Err(failure) = result else { return Ok(()) };
@@ -260,29 +251,16 @@ impl FileRun<'_> {
         match kind {
             TestErrorKind::QueryResultMismatch { sql, expected, .. } => {
                 let rows = sorted(self.shared.state().rows.clone(), script::expected_rows(record));
-                (
-                    format!("wrong result\n[SQL] {sql}\n{}", diff(&expected, &rows)),
-                    false,
-                )
+                (format!("wrong result\n[SQL] {sql}\n{}", diff(&expected, &rows)), false)
             }
-            TestErrorKind::QueryResultColumnsMismatch {
-                sql,
-                expected,
-                actual,
-            } => {
+            TestErrorKind::QueryResultColumnsMismatch { sql, expected, actual } => {
                 let rows = sorted(self.shared.state().rows.clone(), None);
                 let (want, is) = (expected.len(), actual.len());
-                (
-                    format!("wrong number of columns: expected {want}, got {is}\n[SQL] {sql}\n{rows}"),
-                    false,
-                )
+                (format!("wrong number of columns: expected {want}, got {is}\n[SQL] {sql}\n{rows}"), false)
             }
             TestErrorKind::ErrorMismatch { sql, err, .. } => {
                 let expected = error.unwrap_or_default();
-                (
-                    format!("wrong error\n[SQL] {sql}\n{}", diff(expected, &err.to_string())),
-                    false,
-                )
+                (format!("wrong error\n[SQL] {sql}\n{}", diff(expected, &err.to_string())), false)
             }
             TestErrorKind::Ok { sql, .. } => {
                 let expected = error.unwrap_or_default();
@@ -299,11 +277,7 @@ impl FileRun<'_> {
 
 /// The rows as the file would state them.
 fn sorted(mut rows: Vec<Vec<String>>, expected: Option<&QueryExpect<DefaultColumnType>>) -> String {
-    if let Some(QueryExpect::Results {
-        sort_mode: Some(mode),
-        ..
-    }) = expected
-    {
+    if let Some(QueryExpect::Results { sort_mode: Some(mode), .. }) = expected {
         match mode {
             SortMode::NoSort => {}
             SortMode::RowSort => rows.sort_unstable(),
@@ -313,10 +287,7 @@ fn sorted(mut rows: Vec<Vec<String>>, expected: Option<&QueryExpect<DefaultColum
             }
         }
     }
-    rows.iter()
-        .map(|row| row.join("\t"))
-        .collect::<Vec<_>>()
-        .join("\n")
+    rows.iter().map(|row| row.join("\t")).collect::<Vec<_>>().join("\n")
 }
 
 fn diff(expected: &str, actual: &str) -> String {

@@ -57,12 +57,7 @@ pub enum Action {
 
 /// Reads the whole file, or says which line is wrong.
 pub fn parse(path: &Path, text: &str) -> Result<Vec<Step>, BadTest> {
-    let mut scan = Scan {
-        lines: text.lines().collect(),
-        at: 0,
-        plain: Vec::new(),
-        found: BTreeMap::new(),
-    };
+    let mut scan = Scan { lines: text.lines().collect(), at: 0, plain: Vec::new(), found: BTreeMap::new() };
     while scan.at < scan.lines.len() {
         scan.item()?;
     }
@@ -85,19 +80,12 @@ pub fn parse(path: &Path, text: &str) -> Result<Vec<Step>, BadTest> {
 }
 
 fn bad<T>(line: usize, message: impl Into<String>) -> Result<T, BadTest> {
-    Err(BadTest {
-        line,
-        message: message.into(),
-    })
+    Err(BadTest { line, message: message.into() })
 }
 
 /// What a line starts, before loops are nested.
 enum Found {
-    Record {
-        slot: Option<SqlRecord>,
-        connection: Option<String>,
-        error: Option<ErrorText>,
-    },
+    Record { slot: Option<SqlRecord>, connection: Option<String>, error: Option<ErrorText> },
     Directive(Action),
     Endloop,
 }
@@ -172,14 +160,7 @@ impl<'a> Scan<'a> {
                 Some(self.error_text(start)?)
             }
         };
-        self.found.insert(
-            start,
-            Found::Record {
-                slot: None,
-                connection,
-                error,
-            },
-        );
+        self.found.insert(start, Found::Record { slot: None, connection, error });
         Ok(())
     }
 
@@ -187,10 +168,7 @@ impl<'a> Scan<'a> {
         let lines: Vec<&str> = self.block(false).into_iter().map(|(_, line)| line).collect();
         let written = lines.join("\n");
         if written.contains("${") {
-            return bad(
-                start,
-                "variables are replaced in SQL only, not in an error's text",
-            );
+            return bad(start, "variables are replaced in SQL only, not in an error's text");
         }
         let (pattern, text) = match written.strip_prefix("<REGEX>:") {
             Some(pattern) => (format!("(?s){pattern}"), pattern),
@@ -213,17 +191,11 @@ impl<'a> Scan<'a> {
             [types, sort @ ("nosort" | "rowsort" | "valuesort")] => (*types, *sort, None),
             [types, name] => (*types, "nosort", Some(connection_name(start, name)?)),
             _ => {
-                return bad(
-                    start,
-                    "expected: query TYPES [nosort|rowsort|valuesort or a connection]",
-                );
+                return bad(start, "expected: query TYPES [nosort|rowsort|valuesort or a connection]");
             }
         };
         if types.is_empty() || !types.chars().all(|kind| "TIR".contains(kind)) {
-            return bad(
-                start,
-                format!("{types:?} is not a string of T, I and R, one for each column"),
-            );
+            return bad(start, format!("{types:?} is not a string of T, I and R, one for each column"));
         }
         self.take(format!("query {types} {sort}"));
         if !self.sql(start)? {
@@ -235,10 +207,7 @@ impl<'a> Scan<'a> {
             let fields: Vec<&str> = row.split('\t').collect();
             if fields.len() != columns {
                 let (is, want) = (fields.len(), columns);
-                return bad(
-                    line,
-                    format!("expected row has {is} tab-separated values, not {want}"),
-                );
+                return bad(line, format!("expected row has {is} tab-separated values, not {want}"));
             }
             for field in fields {
                 if field.is_empty() {
@@ -249,14 +218,7 @@ impl<'a> Scan<'a> {
                 }
             }
         }
-        self.found.insert(
-            start,
-            Found::Record {
-                slot: None,
-                connection,
-                error: None,
-            },
-        );
+        self.found.insert(start, Found::Record { slot: None, connection, error: None });
         Ok(())
     }
 
@@ -289,43 +251,25 @@ impl<'a> Scan<'a> {
         let own = |text: &&str| (*text).to_owned();
         let found = match words {
             ["require", name] => Found::Directive(Action::Require(own(name))),
-            ["require-env", name, value @ ..] if value.len() <= 1 => Found::Directive(Action::RequireEnv {
-                name: own(name),
-                value: value.first().map(own),
-            }),
-            ["load"] => Found::Directive(Action::Load {
-                path: String::new(),
-                read_only: false,
-            }),
-            ["load", path] => Found::Directive(Action::Load {
-                path: own(path),
-                read_only: false,
-            }),
-            ["load", path, "readonly"] => Found::Directive(Action::Load {
-                path: own(path),
-                read_only: true,
-            }),
+            ["require-env", name, value @ ..] if value.len() <= 1 => {
+                Found::Directive(Action::RequireEnv { name: own(name), value: value.first().map(own) })
+            }
+            ["load"] => Found::Directive(Action::Load { path: String::new(), read_only: false }),
+            ["load", path] => Found::Directive(Action::Load { path: own(path), read_only: false }),
+            ["load", path, "readonly"] => Found::Directive(Action::Load { path: own(path), read_only: true }),
             ["restart"] => Found::Directive(Action::Restart),
             ["foreach", name, values @ ..] if !values.is_empty() && !name.contains(',') => {
                 if let Some(value) = values.iter().find(|value| value.starts_with(['<', '!'])) {
                     return bad(line, format!("{value}: name each value of a foreach"));
                 }
                 let values = values.iter().map(own).collect();
-                Found::Directive(Action::Foreach {
-                    name: own(name),
-                    values,
-                    body: Vec::new(),
-                })
+                Found::Directive(Action::Foreach { name: own(name), values, body: Vec::new() })
             }
             ["endloop"] => Found::Endloop,
             _ => return bad(line, format!("unknown directive: {}", words.join(" "))),
         };
         self.take("");
-        if self
-            .lines
-            .get(self.at)
-            .is_some_and(|next| !next.trim().is_empty() && !next.starts_with('#'))
-        {
+        if self.lines.get(self.at).is_some_and(|next| !next.trim().is_empty() && !next.starts_with('#')) {
             return bad(line, format!("a blank line must follow {}", words[0]));
         }
         self.found.insert(line, found);
@@ -338,10 +282,7 @@ fn connection_name(line: usize, name: &str) -> Result<String, BadTest> {
     if name.starts_with("con") {
         Ok(name.to_owned())
     } else {
-        bad(
-            line,
-            format!("{name:?} is neither a sort mode nor a connection (con…)"),
-        )
+        bad(line, format!("{name:?} is neither a sort mode nor a connection (con…)"))
     }
 }
 
@@ -355,18 +296,12 @@ fn tree(
         let action = match item {
             Found::Endloop if open.is_some() => return Ok(steps),
             Found::Endloop => return bad(line, "endloop without foreach"),
-            Found::Directive(Action::Foreach { name, values, .. }) => Action::Foreach {
-                name,
-                values,
-                body: tree(found, Some(line))?,
-            },
+            Found::Directive(Action::Foreach { name, values, .. }) => {
+                Action::Foreach { name, values, body: tree(found, Some(line))? }
+            }
             Found::Directive(_) if open.is_some() => return bad(line, "not allowed inside a foreach"),
             Found::Directive(action) => action,
-            Found::Record {
-                slot,
-                connection: label,
-                error,
-            } => {
+            Found::Record { slot, connection: label, error } => {
                 let Some(mut record) = slot else {
                     return bad(line, "record was not understood");
                 };
@@ -377,10 +312,7 @@ fn tree(
                 if let (Record::Statement { expected, .. }, Some(error)) = (&mut record, error) {
                     *expected = StatementExpect::Error(ExpectedError::Inline(error.matcher));
                 }
-                Action::Run {
-                    record,
-                    error: written,
-                }
+                Action::Run { record, error: written }
             }
         };
         steps.push(Step { line, action });
@@ -413,17 +345,9 @@ fn value_matches(actual: &str, expected: &str) -> bool {
 pub fn rows_match(actual: &[Vec<String>], expected: &[String]) -> bool {
     let row_matches = |row: &Vec<String>, line: &String| {
         let fields: Vec<&str> = line.split('\t').collect();
-        fields.len() == row.len()
-            && row
-                .iter()
-                .zip(fields)
-                .all(|(value, field)| value_matches(value, field))
+        fields.len() == row.len() && row.iter().zip(fields).all(|(value, field)| value_matches(value, field))
     };
-    actual.len() == expected.len()
-        && actual
-            .iter()
-            .zip(expected)
-            .all(|(row, line)| row_matches(row, line))
+    actual.len() == expected.len() && actual.iter().zip(expected).all(|(row, line)| row_matches(row, line))
 }
 
 /// The record's SQL.

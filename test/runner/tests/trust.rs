@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("fixtures")
-        .join(format!("{name}.test"))
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(format!("{name}.test"))
 }
 
 fn sqltest() -> Command {
@@ -35,16 +33,9 @@ fn fails(name: &str, line: usize, text: &str) {
     let (output, report) = run(&[], &[name]);
     assert_eq!(output.status.code(), Some(1), "{report}");
     let place = format!("FAIL  {}:{line}", fixture(name).display());
-    assert!(
-        report.contains(&place) && report.contains(text),
-        "expected {place} and {text:?} in\n{report}"
-    );
+    assert!(report.contains(&place) && report.contains(text), "expected {place} and {text:?} in\n{report}");
     assert_eq!(report.matches("FAIL  ").count(), 1, "{report}");
-    assert_eq!(
-        report.lines().last(),
-        Some("0 passed, 1 failed, 0 skipped"),
-        "{report}"
-    );
+    assert_eq!(report.lines().last(), Some("0 passed, 1 failed, 0 skipped"), "{report}");
 }
 
 macro_rules! fixtures_that_fail {
@@ -98,53 +89,32 @@ fixtures_that_fail! {
 fn hang() {
     let (output, report) = run(&["--timeout", "2"], &["hang"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(
-        report.contains("hang.test:5\n      no answer within 2 s"),
-        "{report}"
-    );
+    assert!(report.contains("hang.test:5\n      no answer within 2 s"), "{report}");
 }
 
 #[test]
 fn good() {
     let (output, report) = run(&[], &["good"]);
     assert_eq!(output.status.code(), Some(0), "{report}");
-    assert_eq!(
-        report.lines().last(),
-        Some("1 passed, 0 failed, 0 skipped"),
-        "{report}"
-    );
+    assert_eq!(report.lines().last(), Some("1 passed, 0 failed, 0 skipped"), "{report}");
     let summary = report.lines().rev().nth(1).unwrap_or_default();
     assert!(summary.starts_with("duckdb "), "{report}");
-    assert!(
-        summary.ends_with(": 1 files passed, 0 failed, 0 skipped, 50 records"),
-        "{report}"
-    );
+    assert!(summary.ends_with(": 1 files passed, 0 failed, 0 skipped, 50 records"), "{report}");
 }
 
 #[test]
 fn a_failure_does_not_keep_the_other_files_from_running() {
     let (output, report) = run(&[], &["crash", "wrong_value", "good"]);
     assert_eq!(output.status.code(), Some(1));
-    assert_eq!(
-        report.lines().last(),
-        Some("1 passed, 2 failed, 0 skipped"),
-        "{report}"
-    );
+    assert_eq!(report.lines().last(), Some("1 passed, 2 failed, 0 skipped"), "{report}");
 }
 
 #[test]
 fn a_file_is_skipped_by_name_unless_its_name_is_defined() {
     let (output, report) = run(&[], &["good", "skipped"]);
     assert_eq!(output.status.code(), Some(0), "{report}");
-    assert!(
-        report.contains("skipped.test: SQLTEST_FIXTURE is not defined"),
-        "{report}"
-    );
-    assert_eq!(
-        report.lines().last(),
-        Some("1 passed, 0 failed, 1 skipped"),
-        "{report}"
-    );
+    assert!(report.contains("skipped.test: SQLTEST_FIXTURE is not defined"), "{report}");
+    assert_eq!(report.lines().last(), Some("1 passed, 0 failed, 1 skipped"), "{report}");
 
     let (output, report) = run(&["--define", "SQLTEST_FIXTURE=no"], &["good", "skipped"]);
     assert_eq!(output.status.code(), Some(0), "{report}");
@@ -152,11 +122,7 @@ fn a_file_is_skipped_by_name_unless_its_name_is_defined() {
 
     let (output, report) = run(&["--define", "SQLTEST_FIXTURE=yes"], &["skipped"]);
     assert_eq!(output.status.code(), Some(0), "{report}");
-    assert_eq!(
-        report.lines().last(),
-        Some("1 passed, 0 failed, 0 skipped"),
-        "{report}"
-    );
+    assert_eq!(report.lines().last(), Some("1 passed, 0 failed, 0 skipped"), "{report}");
 }
 
 #[test]
@@ -165,23 +131,15 @@ fn a_run_in_which_nothing_ran_fails() {
     assert_eq!(run(&[], &["skipped"]).0.status.code(), Some(1));
     assert_eq!(run(&[], &["no_such_file"]).0.status.code(), Some(1));
     let empty = tempfile::tempdir().expect("a temporary directory");
-    let output = sqltest()
-        .arg("--no-load")
-        .arg(empty.path())
-        .output()
-        .expect("the runner starts");
+    let output = sqltest().arg("--no-load").arg(empty.path()).output().expect("the runner starts");
     assert_eq!(output.status.code(), Some(1));
 }
 
 #[test]
 fn require_fails_when_the_extension_does_not_load() {
     // Any file that is no extension.
-    let output = sqltest()
-        .arg("--extension")
-        .arg(fixture("good"))
-        .arg(fixture("good"))
-        .output()
-        .expect("starts");
+    let output =
+        sqltest().arg("--extension").arg(fixture("good")).arg(fixture("good")).output().expect("starts");
     let report = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{report}");
     assert!(report.contains("good.test:5\n      LOAD "), "{report}");
@@ -189,10 +147,7 @@ fn require_fails_when_the_extension_does_not_load() {
 
 #[test]
 fn an_extension_must_be_named_or_declined() {
-    let output = sqltest()
-        .arg(fixture("good"))
-        .output()
-        .expect("the runner starts");
+    let output = sqltest().arg(fixture("good")).output().expect("the runner starts");
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("--extension or --no-load"));
 }

@@ -1,0 +1,39 @@
+"""The clients' examples of README.md print what it says. Its SQL is checked by scripts/check_docs.py."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import EXTENSION, ROOT
+
+BUILT = "build/release/extension/time_bucket/time_bucket.duckdb_extension"
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+NODE = os.environ.get("TIME_BUCKET_NODE")  # a folder where @duckdb/node-api is installed
+
+
+def example(language, comment):
+    """The one block of a language, with this run's file in it, and the output that its last line states."""
+    (block,) = re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    assert BUILT in block
+    code, stated = re.fullmatch(rf"(.*\n){comment} (.*)\n", block, re.DOTALL).groups()
+    return code.replace(BUILT, EXTENSION.as_posix()), stated
+
+
+def printed(command, code, cwd):
+    done = subprocess.run(command, input=code, cwd=cwd, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_python(tmp_path):
+    code, stated = example("python", "#")
+    assert printed([sys.executable, "-"], code, tmp_path) == stated
+
+
+@pytest.mark.skipif(not NODE, reason="TIME_BUCKET_NODE is not set")
+def test_node():
+    code, stated = example("js", "//")
+    assert printed(["node", "--input-type=module"], code, Path(NODE)) == stated
