@@ -9,7 +9,9 @@ PYTHON ?= python3
 CARGO  ?= cargo
 pinned  = $(shell $(PYTHON) -c 'import tomllib;v=tomllib.load(open("Cargo.toml","rb"))["package"]["metadata"]["duckdb"]["$(1)"];print(*[v] if isinstance(v,str) else v)')
 
+# Tests run on ENGINES; OTHERS are asked only whether they take the file.
 ENGINES := $(call pinned,engines)
+OTHERS  := $(call pinned,refused) $(call pinned,taken)
 FIRST   := $(firstword $(ENGINES))
 EXT     := build/release/extension/time_bucket/time_bucket.duckdb_extension
 EXT_DEBUG := build/debug/extension/time_bucket/time_bucket.duckdb_extension
@@ -23,6 +25,10 @@ endif
 SOURCES := $(shell find src -name '*.rs') sql/windows.sql Cargo.toml Cargo.lock scripts/package.py
 # The Python of a virtual environment that holds one engine: $(call engine,1.5.6)
 engine   = build/engine-$(1)/bin/python
+engines  = $(foreach version,$(1),$(call engine,$(version)))
+# File names as one path list.
+space   := $(subst ,, )
+paths    = $(subst $(space),:,$(abspath $(1)))
 
 ## release: build the extension (the default)
 .PHONY: release
@@ -49,9 +55,10 @@ build/tools/duckdb: Cargo.toml scripts/fetch.py
 build/data/flights.csv: Cargo.toml scripts/fetch.py
 	$(PYTHON) scripts/fetch.py flights $(@D)
 
-build/engine-%/bin/python:
+build/engine-%/bin/python: test/requirements.txt
 	$(PYTHON) -m venv build/engine-$*
-	$@ -m pip install --quiet --disable-pip-version-check duckdb==$* -r test/requirements.txt
+	$@ -m pip install --quiet --disable-pip-version-check duckdb==$* $(if $(filter $*,$(ENGINES)),-r test/requirements.txt)
+	touch $@
 
 ## shell: open the DuckDB CLI with the extension loaded
 .PHONY: shell
@@ -65,7 +72,7 @@ demo: $(EXT) build/tools/duckdb build/data/flights.csv
 
 ## test: everything that a change has to pass, on every engine
 .PHONY: test
-test: test-rust test-sql test-engines test-docs
+test: test-rust test-sql test-engines test-docs soak-short
 
 ## test-rust: the kernel against an exact oracle, edges and properties; the SQL runner's own tests
 .PHONY: test-rust
@@ -92,9 +99,37 @@ $(SQLTEST): $(shell find test/runner/src -type f) test/runner/Cargo.toml test/ru
 .PHONY: test-engines
 test-engines: $(ENGINES:%=test-engines-%)
 
+# Every callback of this build panics on demand.
+FAULTS := build/faults/time_bucket.duckdb_extension
+
+$(FAULTS): $(SOURCES)
+	$(rustc) --features fault-injection
+	$(PYTHON) scripts/package.py target/debug/$(LIBRARY) $@
+
+# The tests of the Node client run where there is a Node.
+NODE := $(if $(shell command -v npm),build/node)
+
+build/node/node_modules: test/clients/node/package-lock.json
+	mkdir -p $(@D)
+	cp test/clients/node/* $(@D)
+	cd $(@D) && npm ci --silent --no-audit --no-fund
+	touch $@
+
+# What the tests of an engine get to know, and need.
+KNOWN = TIME_BUCKET_EXTENSION=$(abspath $(EXT)) TIME_BUCKET_FAULTS=$(abspath $(FAULTS)) TIME_BUCKET_CLI=$(abspath build/tools/duckdb) \
+  TIME_BUCKET_ENGINES=$(call paths,$(call engines,$(sort $(OTHERS) $(ENGINES)))) \
+  TIME_BUCKET_OLD_ENGINES=$(call paths,$(call engines,$(call pinned,refused))) \
+  TIME_BUCKET_OTHER_PYTHON=$(abspath $(call engine,$(firstword $(filter-out $(1),$(ENGINES))))) $(NODE:%=TIME_BUCKET_NODE=$(abspath %))
+NEEDED := $(EXT) $(FAULTS) build/tools/duckdb build/data/flights.csv $(call engines,$(OTHERS) $(ENGINES)) $(NODE:%=%/node_modules)
+
 .PHONY: test-engines-%
-test-engines-%: $(EXT) build/engine-%/bin/python
-	TIME_BUCKET_EXTENSION=$(abspath $(EXT)) $(call engine,$*) -m pytest -q -p no:cacheprovider test/engines
+test-engines-%: $(NEEDED)
+	$(call KNOWN,$*) $(call engine,$*) -m pytest -q -p no:cacheprovider test/engines
+
+## loading-table: write docs/loading.md anew
+.PHONY: loading-table
+loading-table: $(NEEDED)
+	TIME_BUCKET_LOADING_TABLE=1 $(call KNOWN,$(FIRST)) $(call engine,$(FIRST)) -m pytest -q -p no:cacheprovider test/engines/test_loading.py
 
 ## test-docs: every SQL block of README.md and docs/ in the CLI, against the output that it shows
 .PHONY: test-docs
@@ -102,10 +137,56 @@ test-docs: $(EXT) build/tools/duckdb build/data/flights.csv
 	$(PYTHON) scripts/check_docs.py --self-test build/tools/duckdb $(EXT) build/data
 	$(PYTHON) scripts/check_docs.py build/tools/duckdb $(EXT) build/data README.md docs/windows.md
 
+## soak-short: the soak test with a fixed seed, as a part of `make test`
+.PHONY: soak-short
+soak-short: $(EXT) $(call engines,$(ENGINES))
+	for engine in $(call engines,$(ENGINES)); do \
+	  $$engine test/soak/soak.py --extension $(EXT) --seed 1 --values 2000000 --quiet; \
+	  $$engine test/fuzz_sql.py --extension $(EXT) --seed 1 --seconds 5; \
+	done
+
+## soak: compare 50 million values on each engine with an oracle that shares no code
+.PHONY: soak
+soak: $(EXT) $(call engines,$(ENGINES))
+	for engine in $(call engines,$(ENGINES)); do \
+	  $$engine test/soak/soak.py --extension $(EXT) --seed $${SEED:-$$RANDOM} --values $(or $(VALUES),50000000); \
+	done
+
+## stress: 64 connections that bind, execute and fail, for minutes
+.PHONY: stress
+stress: $(NEEDED)
+	for engine in $(ENGINES); do \
+	  TIME_BUCKET_STRESS_SECONDS=$(or $(SECONDS),180) $(call KNOWN,$(FIRST)) build/engine-$$engine/bin/python -m pytest -q \
+	    -p no:cacheprovider test/engines/test_concurrency.py; \
+	done
+
+## fuzz-sql: random whole queries against the same ones in integer arithmetic, SECONDS on each engine
+.PHONY: fuzz-sql
+fuzz-sql: $(EXT) $(call engines,$(ENGINES))
+	for engine in $(call engines,$(ENGINES)); do \
+	  $$engine test/fuzz_sql.py --extension $(EXT) --seed $${SEED:-$$RANDOM} --seconds $(or $(SECONDS),3600); \
+	done
+
+# A nightly toolchain; rustup on the machine has it by that name.
+NIGHTLY ?= +nightly
+TARGET   = $(shell rustc -vV | sed -n 's/^host: //p')
+FUZZED  := slice rows interval
+
+## fuzz: libFuzzer with AddressSanitizer on the kernel, SECONDS a target (nightly)
+.PHONY: fuzz
+fuzz: $(FUZZED:%=fuzz-%)
+
+.PHONY: fuzz-%
+fuzz-%:
+	cd fuzz && RUSTFLAGS='-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table -Zsanitizer=address --cfg fuzzing' \
+	  $(CARGO) $(NIGHTLY) build --release --locked --target $(TARGET) --bin $*
+	mkdir -p fuzz/corpus/$*
+	fuzz/target/$(TARGET)/release/$* -max_total_time=$(or $(SECONDS),3600) -max_len=600 fuzz/corpus/$* fuzz/seeds/$*
+
 ## lint: formats, clippy and rustdoc, with warnings denied
 .PHONY: lint
 lint:
-	for crate in . test/runner benches; do \
+	for crate in . test/runner benches fuzz; do \
 	  $(CARGO) fmt --check --manifest-path $$crate/Cargo.toml; \
 	  $(CARGO) clippy --locked --all-targets --target-dir target --manifest-path $$crate/Cargo.toml -- -D warnings; \
 	done
@@ -129,15 +210,15 @@ bench: $(EXT) $(EXT_BENCH) $(ENGINES:%=build/engine-%/bin/python)
 	done
 	$(REPORT)
 
-build/peers/bin/python: bench/requirements.txt Cargo.toml
-	$(PYTHON) -m venv build/peers
+build/race/bin/python: bench/requirements.txt Cargo.toml
+	$(PYTHON) -m venv build/race
 	$@ -m pip install --quiet --disable-pip-version-check duckdb==$(lastword $(ENGINES)) -r bench/requirements.txt
 	touch $@
 
 ## bench-peers: race Polars, ClickHouse, DataFusion, pandas and numpy
 .PHONY: bench-peers
-bench-peers: $(EXT) build/peers/bin/python
-	build/peers/bin/python bench/peers.py --extension $(EXT) --rows $(ROWS) --rounds $(ROUNDS) \
+bench-peers: $(EXT) build/race/bin/python
+	build/race/bin/python bench/peers.py --extension $(EXT) --rows $(ROWS) --rounds $(ROUNDS) \
 	  --json build/bench/peers.json
 	$(REPORT)
 
@@ -153,6 +234,26 @@ bench-growth: $(EXT) $(ENGINES:%=build/engine-%/bin/python)
 .PHONY: bench-kernel
 bench-kernel:
 	cd benches && $(CARGO) bench --locked
+
+build/peers/bin/python: test/peers/requirements.txt
+	$(PYTHON) -m venv build/peers
+	$@ -m pip install --quiet --disable-pip-version-check -r test/peers/requirements.txt
+	touch $@
+
+## peers: compare answers with other programs, each difference explained in docs/compatibility.md (Java 17)
+.PHONY: peers
+peers: $(EXT) build/peers/bin/python
+	build/peers/bin/python test/peers/compare.py --extension $(EXT) $(if $(WRITE),--write)
+
+## reproducible: two builds in two folders, one hash
+.PHONY: reproducible
+reproducible:
+	$(PYTHON) scripts/reproducible.py
+
+## deny: licences, sources and duplicates of the dependencies (cargo-deny)
+.PHONY: deny
+deny:
+	$(CARGO) deny --all-features check licenses bans sources
 
 ## clean: remove everything that was built or fetched
 .PHONY: clean
