@@ -233,6 +233,7 @@ fn bucket_block(
     }
     let mut mask = [0; BLOCK / WORD];
     let mask = &mut mask[..words];
+    let mut is_first = true;
     while let Some(row) = first_valid(left) {
         mask.copy_from_slice(left);
         run_at(Level::best(), Alike { grids, row, mask });
@@ -243,7 +244,7 @@ fn bucket_block(
         }
         // All rows before this one are done, so its error comes first.
         let grid = grids.grid(row, precision)?;
-        let done = if all && validity.is_none_or(|validity| left == &validity[..words]) {
+        let done = if all && is_first {
             bucket_slice(&grid, precision, edge, ts, validity, out)
         } else {
             let mut answers = [0; BLOCK];
@@ -255,6 +256,7 @@ fn bucket_block(
             break;
         }
         left.iter_mut().zip(&*mask).for_each(|(left, mask)| *left &= !mask);
+        is_first = false;
     }
     one_by_one(grids, precision, edge, ts, left, out)
 }

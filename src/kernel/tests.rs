@@ -291,6 +291,36 @@ proptest! {
     }
 }
 
+/// Rows that share their arguments go through the slice kernel together, however many groups there are and in whatever
+/// order they come.
+#[test]
+fn groups_of_rows() {
+    let precision = Precision::Second;
+    for (len, groups, run) in
+        [(2_048, 1, 1), (2_048, 2, 1), (2_048, 3, 7), (5_000, 5, 300), (2_100, 40, 1), (640, 4, 160)]
+    {
+        let kind = |row: usize| (row / run % groups) as i64;
+        let widths: Vec<Interval> =
+            (0..len).map(|row| interval(0, 0, (kind(row) + 2) * 60_000_000)).collect();
+        let dates: Vec<i32> = (0..len).map(|row| kind(row) as i32 - 1).collect();
+        let ts: Vec<i64> = (0..len as i64).map(|row| row * 7_919 - 3_000_000).collect();
+        let valid: Vec<bool> = (0..len).map(|row| row % 11 != 3).collect();
+        for (mask, valid) in [(None, vec![true; len]), (Some(mask(&valid)), valid)] {
+            for (anchors, edge) in [(Anchors::Epoch, Edge::Start), (Anchors::Date(&dates), Edge::End)] {
+                let grids = RowGrids { widths: &widths, anchors };
+                let mut out = vec![0; len];
+                assert_eq!(bucket_rows(&grids, precision, edge, &ts, mask.as_deref(), &mut out), Ok(()));
+                for row in (0..len).filter(|&row| valid[row]) {
+                    let anchor =
+                        if matches!(anchors, Anchors::Epoch) { 0 } else { i128::from(dates[row]) * 86_400 };
+                    let expected = exact(i128::from(kind(row) + 2) * 60, anchor, edge, ts[row]);
+                    assert_eq!(i128::from(out[row]), expected, "{len} {groups} {run} row {row}");
+                }
+            }
+        }
+    }
+}
+
 const fn interval(months: i32, days: i32, micros: i64) -> Interval {
     Interval { months, days, micros }
 }
