@@ -35,7 +35,8 @@ paths    = $(subst $(space),:,$(abspath $(1)))
 release: $(EXT)
 
 # Only a library that is nothing but a cdylib is link-time optimised.
-rustc    = $(CARGO) rustc --locked --lib --crate-type cdylib
+# The bindings would carry the folder's path into the file, which two builds in two folders would then differ by.
+rustc    = RUSTFLAGS='$(RUSTFLAGS) --remap-path-prefix=$(CURDIR)=.' $(CARGO) rustc --locked --lib --crate-type cdylib
 
 $(EXT): $(SOURCES)
 	$(rustc) --release
@@ -167,21 +168,46 @@ fuzz-sql: $(EXT) $(call engines,$(ENGINES))
 	  $$engine test/fuzz_sql.py --extension $(EXT) --seed $${SEED:-$$RANDOM} --seconds $(or $(SECONDS),3600); \
 	done
 
-# A nightly toolchain; rustup on the machine has it by that name.
+# A nightly toolchain, by the name that rustup has it by.
 NIGHTLY ?= +nightly
-TARGET   = $(shell rustc -vV | sed -n 's/^host: //p')
+HOST     = $(shell rustc -vV | sed -n 's/^host: //p')
 FUZZED  := slice rows interval
 
-## fuzz: libFuzzer with AddressSanitizer on the kernel, SECONDS a target (nightly)
+## fuzz: libFuzzer with AddressSanitizer on the kernel, SECONDS a target (nightly, cargo-fuzz)
 .PHONY: fuzz
 fuzz: $(FUZZED:%=fuzz-%)
 
 .PHONY: fuzz-%
 fuzz-%:
-	cd fuzz && RUSTFLAGS='-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table -Zsanitizer=address --cfg fuzzing' \
-	  $(CARGO) $(NIGHTLY) build --release --locked --target $(TARGET) --bin $*
 	mkdir -p fuzz/corpus/$*
-	fuzz/target/$(TARGET)/release/$* -max_total_time=$(or $(SECONDS),3600) -max_len=600 fuzz/corpus/$* fuzz/seeds/$*
+	cd fuzz && $(CARGO) $(NIGHTLY) fuzz run $* corpus/$* seeds/$* -- -max_total_time=$(or $(SECONDS),3600) -max_len=600
+
+## memory: AddressSanitizer and ThreadSanitizer in the engines, leaks, valgrind in the CLI (nightly with rust-src, gcc, valgrind)
+.PHONY: memory
+memory: $(EXT) $(call engines,$(ENGINES)) build/tools/duckdb build/asan/time_bucket.duckdb_extension build/tsan/time_bucket.duckdb_extension
+	for engine in $(call engines,$(ENGINES)); do \
+	  $$engine test/memory.py sanitized --runtime "$$(gcc -print-file-name=libasan.so)" --extension build/asan/time_bucket.duckdb_extension; \
+	  $$engine test/memory.py sanitized --runtime "$$(gcc -print-file-name=libtsan.so) $(CURDIR)/build/tsan/shim.so" \
+	    --extension build/tsan/time_bucket.duckdb_extension; \
+	  $$engine test/memory.py leak --extension $(EXT); \
+	done
+	$(PYTHON) test/memory.py valgrind --cli build/tools/duckdb --extension $(EXT)
+
+build/asan/time_bucket.duckdb_extension: $(SOURCES)
+	RUSTFLAGS='-Zsanitizer=address -Cforce-frame-pointers=yes' $(CARGO) $(NIGHTLY) build --locked --target $(HOST) --target-dir target/asan
+	$(PYTHON) scripts/package.py target/asan/$(HOST)/debug/$(LIBRARY) $@
+
+build/tsan/time_bucket.duckdb_extension: $(SOURCES) test/tsan_shim.c
+	RUSTFLAGS='-Zsanitizer=thread -Cforce-frame-pointers=yes' $(CARGO) $(NIGHTLY) build --locked -Zbuild-std --target $(HOST) \
+	  --target-dir target/tsan
+	$(PYTHON) scripts/package.py target/tsan/$(HOST)/debug/$(LIBRARY) $@
+	gcc -shared -fPIC -O0 -fno-builtin -o $(@D)/shim.so test/tsan_shim.c
+
+## miri: the kernel's tests in the interpreter of undefined behaviour (nightly with miri)
+.PHONY: miri
+miri:
+	MIRIFLAGS=-Zmiri-disable-isolation $(CARGO) $(NIGHTLY) miri test --lib kernel::tests -- \
+	  --skip edges_together --skip every_edge_alone --skip exhaustive --skip groups_of_rows
 
 ## lint: formats, clippy and rustdoc, with warnings denied
 .PHONY: lint
@@ -250,10 +276,15 @@ peers: $(EXT) build/peers/bin/python
 reproducible:
 	$(PYTHON) scripts/reproducible.py
 
-## deny: licences, sources and duplicates of the dependencies (cargo-deny)
+## deny: licences, sources, duplicates and advisories of the dependencies (cargo-deny)
 .PHONY: deny
 deny:
-	$(CARGO) deny --all-features check licenses bans sources
+	$(CARGO) deny check
+
+## deny-offline: the same without advisories
+.PHONY: deny-offline
+deny-offline:
+	$(CARGO) deny --offline check licenses bans sources
 
 ## clean: remove everything that was built or fetched
 .PHONY: clean

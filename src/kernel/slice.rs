@@ -12,6 +12,10 @@
 //! | a stretch of less than 2^52 units | divide in `f64`, exactly |
 //! | anything wider | multiply by a 64-bit reciprocal |
 //!
+//! A block is copied to the output first, and the loops work there, in place: a plain copy streams from memory better
+//! than any loop with arithmetic, and what it leaves is in the first-level cache. This measured a third faster than
+//! reading the rows where they lie.
+//!
 //! The unit is the largest power of two that divides the width: buckets start on its multiples, so what lies below
 //! it never matters, and a stretch of an hour's buckets in nanoseconds may be 2^65 ticks long before `f64` is too
 //! narrow.
@@ -103,8 +107,8 @@ impl Kernel for Block<'_> {
 
 impl Block<'_> {
     /// One pass that guesses from the first row where all rows lie, divides in `f64` and keeps the extremes, which
-    /// tell afterwards whether the guess was right: the rows are read once, while they come from memory. `None` when
-    /// it was wrong, or when there are NULL rows, whose payloads no guess survives.
+    /// tell afterwards whether the guess was right. `None` when it was wrong, or when there are NULL rows, whose
+    /// payloads no guess survives.
     #[inline(always)]
     fn at_once(&mut self) -> Option<Result<(), OutOfRange>> {
         let (divisor, &first) = (self.grid.divisor()?, self.ts.first()?);
@@ -116,7 +120,8 @@ impl Block<'_> {
         // Half of what `f64` reaches lies before the first row, half after it.
         let origin = self.grid.start(first) - below;
         let shifted = origin + if self.edge == Edge::End { self.grid.width() } else { 0 };
-        let extremes = units.floor(origin as i64, shifted as i64, self.ts, self.out);
+        self.out.copy_from_slice(self.ts);
+        let extremes = units.floor(origin as i64, shifted as i64, self.out);
         let Extremes { lowest, highest } = extremes;
         if extremes.have_infinity()
             || i128::from(lowest) < origin
@@ -130,10 +135,11 @@ impl Block<'_> {
     /// Scans for the extremes of the valid rows first, and chooses the loop by them.
     #[inline(always)]
     fn after_a_scan(&mut self) -> Result<(), OutOfRange> {
-        let mut extremes = Extremes::of(self.ts, self.validity);
+        self.out.copy_from_slice(self.ts);
+        let mut extremes = Extremes::of(self.out, self.validity);
         let has_infinity = extremes.have_infinity();
         if has_infinity {
-            extremes = Extremes::of_finite(self.ts, self.validity);
+            extremes = Extremes::of_finite(self.out, self.validity);
         }
         if extremes.lowest <= extremes.highest {
             let (first, last) = self.edges(extremes)?;
@@ -154,24 +160,24 @@ impl Block<'_> {
         edge(extremes.lowest).zip(edge(extremes.highest)).ok_or_else(|| self.first_out_of_range())
     }
 
-    /// Writes the answers, of which the smallest and the largest are known.
+    /// Puts the answers, of which the smallest and the largest are known, in the place of the timestamps in `out`.
     #[inline(always)]
     fn between(&mut self, Extremes { lowest, highest }: Extremes, first: i64, last: i64) {
-        let Block { grid, ts, ref mut out, .. } = *self;
+        let Block { grid, ref mut out, .. } = *self;
         if first == last {
             out.fill(first);
         } else if i128::from(last) - i128::from(first) == grid.width() {
             let boundary = grid.start(highest) as i64;
-            for (out, &ts) in out.iter_mut().zip(ts) {
-                *out = if ts >= boundary { last } else { first };
+            for tick in out.iter_mut() {
+                *tick = if *tick >= boundary { last } else { first };
             }
         } else if let Some(divisor) = grid.divisor() {
             let start = grid.start(lowest);
             let units = Units::new(divisor);
             if units.reach(i128::from(highest) - start) {
-                units.floor(start as i64, first, ts, out);
+                units.floor(start as i64, first, out);
             } else {
-                multiply_high(divisor, first.wrapping_sub(start as i64), ts, out);
+                multiply_high(divisor, first.wrapping_sub(start as i64), out);
             }
         }
     }
@@ -298,7 +304,7 @@ impl Units {
         (widths > 0).then_some(i128::from(widths * self.whole) << self.shift)
     }
 
-    /// Floors to the grid through `origin`, which no answer is below; writes `shifted` where `origin` is the answer.
+    /// Floors in place to the grid through `origin`, which no answer is below; `shifted` stands for `origin`.
     /// Gives the extremes, by which a caller that doesn't know them learns whether [`Self::reach`] was kept to.
     ///
     /// Exact for `n < 2^52` units and an odd `width` that is less than `n` can reach. The inverse and the product are
@@ -307,17 +313,18 @@ impl Units {
     /// quotient: it is the floor or one above it. `quotient * width` is below 2^53 and exact, so one comparison tells
     /// which of the two.
     #[inline(always)]
-    fn floor(&self, origin: i64, shifted: i64, ts: &[i64], out: &mut [i64]) -> Extremes {
+    fn floor(&self, origin: i64, shifted: i64, ticks: &mut [i64]) -> Extremes {
         let Self { shift, width, inverse, .. } = *self;
         let Extremes { mut lowest, mut highest } = Extremes::NONE;
-        for (out, &ts) in out.iter_mut().zip(ts) {
+        for tick in ticks {
+            let ts = *tick;
             let units = (ts.wrapping_sub(origin) as u64) >> shift;
             let units = f64::from_bits(units | MAGIC.to_bits()) - MAGIC;
             let quotient = (units * inverse + MAGIC) - MAGIC;
             let product = quotient * width;
             let floor = if product > units { product - width } else { product };
             let floor = (floor + MAGIC).to_bits() ^ MAGIC.to_bits();
-            *out = shifted.wrapping_add((floor << shift) as i64);
+            *tick = shifted.wrapping_add((floor << shift) as i64);
             lowest = lowest.min(ts);
             highest = highest.max(ts);
         }
@@ -325,10 +332,10 @@ impl Units {
     }
 }
 
-/// Floors to the divisor's grid and adds `shift`.
+/// Floors in place to the divisor's grid and adds `shift`.
 #[inline(always)]
-fn multiply_high(divisor: &Divisor, shift: i64, ts: &[i64], out: &mut [i64]) {
-    for (out, &ts) in out.iter_mut().zip(ts) {
-        *out = ts.wrapping_sub(divisor.ticks_past_start(ts) as i64).wrapping_add(shift);
+fn multiply_high(divisor: &Divisor, shift: i64, ticks: &mut [i64]) {
+    for tick in ticks {
+        *tick = tick.wrapping_sub(divisor.ticks_past_start(*tick) as i64).wrapping_add(shift);
     }
 }

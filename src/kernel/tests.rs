@@ -218,7 +218,7 @@ fn column() -> impl Strategy<Value = Vec<i64>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 3 } else { 1_000 }))]
 
     #[test]
     fn slices_agree_with_the_oracle(
