@@ -35,11 +35,12 @@ paths    = $(subst $(space),:,$(abspath $(1)))
 release: $(EXT)
 
 # Only a library that is nothing but a cdylib is link-time optimised.
+rustc    = $(CARGO) rustc --locked --lib --crate-type cdylib
 # The bindings would carry the folder's path into the file, which two builds in two folders would then differ by.
-rustc    = RUSTFLAGS='$(RUSTFLAGS) --remap-path-prefix=$(CURDIR)=.' $(CARGO) rustc --locked --lib --crate-type cdylib
+release  = RUSTFLAGS='$(RUSTFLAGS) --remap-path-prefix=$(CURDIR)=.' $(rustc) --release
 
 $(EXT): $(SOURCES)
-	$(rustc) --release
+	$(release)
 	$(PYTHON) scripts/package.py target/release/$(LIBRARY) $@
 
 ## debug: build it without optimisation
@@ -224,7 +225,7 @@ ROUNDS ?= 9
 REPORT  = $(PYTHON) bench/report.py docs/performance.md docs/performance.svg $$(ls build/bench/*.json)
 
 $(EXT_BENCH): $(SOURCES) | $(EXT)
-	$(rustc) --release --features identity
+	$(release) --features identity
 	$(PYTHON) scripts/package.py target/release/$(LIBRARY) $@
 
 ## bench: time the functions against the built-in and a plain copy, on every engine
