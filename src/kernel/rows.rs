@@ -154,10 +154,18 @@ impl Kernel for CopyWhere<'_> {
 
     #[inline(always)]
     fn run(self) {
-        for ((from, into), word) in self.from.chunks(WORD).zip(self.into.chunks_mut(WORD)).zip(self.mask) {
+        let copy = |from: &[i64], into: &mut [i64], word: u64| {
             for (row, (from, into)) in from.iter().zip(into).enumerate() {
                 *into = if word & 1 << row != 0 { *from } else { *into };
             }
+        };
+        let (from, from_rest) = self.from.as_chunks::<WORD>();
+        let (into, into_rest) = self.into.as_chunks_mut::<WORD>();
+        for ((from, into), word) in from.iter().zip(into).zip(self.mask) {
+            copy(from, into, *word);
+        }
+        if let Some(word) = self.mask.get(from.len()) {
+            copy(from_rest, into_rest, *word);
         }
     }
 }
