@@ -165,10 +165,10 @@ impl Arguments {
         id: sys::duckdb_type,
     ) -> Result<Constant<i64>> {
         self.constant(index, argument, |value| {
-            let infinite_date =
-                |days: i32| i64::from(days.signum()) * if days.abs() == i32::MAX { i64::MAX } else { 0 };
             let ticks = match value.date() {
-                Some(days) => infinite_date(days),
+                Some(i32::MAX) => i64::MAX,
+                Some(days) if days == -i32::MAX => -i64::MAX,
+                Some(_) => return None,
                 None => value.timestamp()?.0,
             };
             (value.type_id() == id || Precision::is_infinite(ticks)).then_some(ticks)
