@@ -164,7 +164,8 @@ print(done.count("query"), "queries and", done.count("error"), "errors on 8 thre
 """
     # The runtime looks for __cxa_throw when the process starts, before the engine brings the C++ library.
     environment = {**os.environ, "LD_PRELOAD": arguments.runtime + " libstdc++.so.6", "ASAN_OPTIONS": "detect_leaks=0:halt_on_error=0", "PYTHONMALLOC": "malloc",
-                   "TSAN_OPTIONS": "halt_on_error=0:report_bugs=1:exitcode=0:ignore_noninstrumented_modules=1"}
+                   "TSAN_OPTIONS": "halt_on_error=0:report_bugs=1:exitcode=0:ignore_noninstrumented_modules=1:"
+                                   f"suppressions={Path(__file__).with_name('tsan.supp')}"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
     if done.returncode or "queries" not in done.stdout:
         sys.exit(f"memory: exit status {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-6000:]}")
