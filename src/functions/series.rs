@@ -2,9 +2,9 @@
 
 use super::table::{columns, interval, origin_ticks, parameters, ticks_of};
 use super::types::{Timestamp, Type, WINDOW_END, WINDOW_START};
-use crate::error::{Argument, Error, Result};
+use crate::error::{Argument, Result};
 use crate::ffi::{Bound, Registry, Rows, Table, TableArguments};
-use crate::kernel::{Cover, Grid, Series};
+use crate::kernel::{Cover, Series};
 use std::ffi::CStr;
 
 /// Registers both.
@@ -46,9 +46,7 @@ impl Table for SeriesOf {
         let precision = timestamp.precision();
         let origin = arguments.named(Self::ORIGIN);
         let origin = origin.map(|origin| origin_ticks(&origin, timestamp, Argument::From)).transpose()?;
-        let not_positive = Error::NotPositive { argument: Argument::Width, value };
-        let grid =
-            Grid::new(precision.width_ticks(value)?, origin.unwrap_or_default()).ok_or(not_positive)?;
+        let grid = precision.grid(Argument::Width, value, origin.unwrap_or_default())?;
         let plan = Series::new(&grid, precision, from, until)?;
         let ts = Type::Timestamp(timestamp);
         Ok(Bound { plan, len: plan.len(), columns: columns([(WINDOW_START, ts), (WINDOW_END, ts)]) })

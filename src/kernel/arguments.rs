@@ -1,7 +1,7 @@
 //! Arguments as ticks: what is legal for a width, an offset or an origin, and what is said when it isn't.
 
 use super::interval::NANOS_PER_DAY;
-use super::{Civil, Interval, Precision};
+use super::{Civil, Grid, Interval, Precision};
 use crate::error::{Argument, Error, Result};
 
 impl Precision {
@@ -27,6 +27,16 @@ impl Precision {
         }
     }
 
+    /// The grid of a length, such as a width or a slide, through `anchor` ticks.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::length_ticks`].
+    pub fn grid(self, argument: Argument, value: Interval, anchor: i128) -> Result<Grid> {
+        let ticks = self.length_ticks(argument, value)?;
+        Grid::new(ticks, anchor).ok_or(Error::NotPositive { argument, value })
+    }
+
     /// The ticks of an offset: fixed and whole, of any sign.
     ///
     /// # Errors
@@ -48,9 +58,7 @@ impl Precision {
     /// [`Error::Infinite`] or [`Error::OriginNotWhole`].
     pub fn origin_ticks(self, origin: i64, of: Self) -> Result<i128> {
         let value = Civil { tick: origin, precision: of };
-        if Self::is_infinite(origin) {
-            return Err(Error::Infinite { argument: Argument::Origin, value });
-        }
+        value.require_finite(Argument::Origin)?;
         let nanos = i128::from(origin) * of.nanos_per_tick();
         self.ticks(nanos).ok_or(Error::OriginNotWhole { value, precision: self })
     }
@@ -68,5 +76,20 @@ impl Precision {
             return Err(Error::Infinite { argument: Argument::Origin, value });
         }
         Ok(i128::from(days) * (NANOS_PER_DAY / self.nanos_per_tick()))
+    }
+}
+
+impl Civil {
+    /// Refuses an infinite timestamp.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Infinite`].
+    pub(super) fn require_finite(self, argument: Argument) -> Result<()> {
+        if Precision::is_infinite(self.tick) {
+            Err(Error::Infinite { argument, value: self })
+        } else {
+            Ok(())
+        }
     }
 }

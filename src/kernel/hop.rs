@@ -51,11 +51,9 @@ impl Hop {
     /// assert_eq!(hop.count(60), 2); // the windows that start 120 seconds before the epoch, and at it
     /// ```
     pub fn new(precision: Precision, slide: Interval, size: Interval, anchor: i128) -> Result<Self> {
-        let slide_ticks = precision.length_ticks(Argument::Slide, slide)?;
+        let grid = precision.grid(Argument::Slide, slide, anchor)?;
         let size_ticks = precision.length_ticks(Argument::Size, size)?;
-        let grid = Grid::new(slide_ticks, anchor)
-            .ok_or(Error::NotPositive { argument: Argument::Slide, value: slide })?;
-        let (whole, rest) = (size_ticks / slide_ticks, size_ticks % slide_ticks);
+        let (whole, rest) = (size_ticks / grid.width(), size_ticks % grid.width());
         let windows = whole + i128::from(rest != 0);
         match u64::try_from(whole) {
             Ok(whole) if windows <= Self::MOST_WINDOWS => Ok(Self { grid, size: size_ticks, whole, rest }),

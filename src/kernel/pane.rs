@@ -172,9 +172,7 @@ impl Panes {
 
 fn bounds(at: i64, precision: Precision, width: Interval, len: u64) -> Result<(Steps, Steps)> {
     let (argument, value) = (Argument::At, Civil { tick: at, precision });
-    if Precision::is_infinite(at) {
-        return Err(Error::Infinite { argument, value });
-    }
+    value.require_finite(argument)?;
     let width = precision.length_ticks(Argument::PaneWidth, width)?;
     let at = i128::from(at);
     let starts = Steps::new(precision, at - width, -width, len);

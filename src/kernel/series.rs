@@ -27,11 +27,8 @@ impl Series {
     /// ```
     pub fn new(grid: &Grid, precision: Precision, from: i64, until: i64) -> Result<Self> {
         let civil = |tick| Civil { tick, precision };
-        for (argument, tick) in [(Argument::From, from), (Argument::Until, until)] {
-            if Precision::is_infinite(tick) {
-                return Err(Error::Infinite { argument, value: civil(tick) });
-            }
-        }
+        civil(from).require_finite(Argument::From)?;
+        civil(until).require_finite(Argument::Until)?;
         if until < from {
             return Err(Error::Backwards { from: civil(from), until: civil(until) });
         }
@@ -94,22 +91,18 @@ impl Cover {
     ) -> Result<Self> {
         let lookback_ticks = precision.length_ticks(Argument::Lookback, lookback)?;
         let size_ticks = precision.length_ticks(Argument::Size, size)?;
-        let slide_ticks = precision.length_ticks(Argument::Slide, slide)?;
+        let grid = precision.grid(Argument::Slide, slide, 0)?;
         if lookback_ticks % size_ticks != 0 {
             let (argument, divisor) = (Argument::Lookback, Argument::Size);
             return Err(Error::NotMultiple { argument, value: lookback, divisor, unit: size });
         }
-        if size_ticks % slide_ticks != 0 {
+        if size_ticks % grid.width() != 0 {
             let (argument, divisor) = (Argument::Size, Argument::Slide);
             return Err(Error::NotMultiple { argument, value: size, divisor, unit: slide });
         }
         let (argument, value) = (Argument::At, Civil { tick: at, precision });
-        if Precision::is_infinite(at) {
-            return Err(Error::Infinite { argument, value });
-        }
+        value.require_finite(argument)?;
         let out_of_range = || Error::WindowOutOfRange { argument, value };
-        let grid = Grid::new(slide_ticks, 0)
-            .ok_or(Error::NotPositive { argument: Argument::Slide, value: slide })?;
         let end = grid.start(at);
         let len = u64::try_from(lookback_ticks / size_ticks).map_err(|_| out_of_range())?;
         let first = end - lookback_ticks;

@@ -18,7 +18,7 @@ fn exact(width: i128, anchor: i128, edge: Edge, ts: i64) -> i128 {
 }
 
 /// The oracle: whether a timestamp can be this, typed from the specification.
-fn representable(precision: Precision, tick: i128) -> bool {
+pub(super) fn representable(precision: Precision, tick: i128) -> bool {
     let sentinels = [9_223_372_036_854_775_807, -9_223_372_036_854_775_807];
     let (lowest, highest) = match precision {
         Precision::Second => (-9_223_372_022_400, 9_223_372_036_854),

@@ -1,6 +1,7 @@
 //! Windows, panes, series and covers against oracles that count in `i128`, one grid point at a time, with ranges
 //! typed in anew.
 
+use super::tests::representable;
 use super::{
     Anchors, Civil, Cover, Grid, Hop, Hops, Interval, List, Panes, Precision, Series, Steps, cadence_of,
     count_windows, pane_width, write_windows,
@@ -22,18 +23,6 @@ const MINUTE: i64 = 60 * SECOND;
 /// Ticks of so many microseconds.
 fn ticks(precision: Precision, micros: i64) -> i128 {
     i128::from(micros) * 1_000 / precision.nanos_per_tick()
-}
-
-/// The oracle: whether a timestamp can be this, typed from the specification.
-fn representable(precision: Precision, tick: i128) -> bool {
-    let sentinels = [9_223_372_036_854_775_807, -9_223_372_036_854_775_807];
-    let (lowest, highest) = match precision {
-        Precision::Second => (-9_223_372_022_400, 9_223_372_036_854),
-        Precision::Millisecond => (-9_223_372_022_400_000, 9_223_372_036_854_775),
-        Precision::Microsecond => (-9_223_372_022_400_000_000, 9_223_372_036_854_775_806),
-        Precision::Nanosecond => (-9_223_372_036_854_775_808, 9_223_372_036_854_775_806),
-    };
-    (lowest..=highest).contains(&tick) && !sentinels.contains(&tick)
 }
 
 /// The oracle: the windows that hold `ts`, found by walking down the grid from the point above it.
