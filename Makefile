@@ -120,7 +120,6 @@ build/node/node_modules: test/clients/node/package-lock.json
 # What the tests of an engine get to know, and need.
 KNOWN = TIME_BUCKET_EXTENSION=$(abspath $(EXT)) TIME_BUCKET_FAULTS=$(abspath $(FAULTS)) TIME_BUCKET_CLI=$(abspath build/tools/duckdb) \
   TIME_BUCKET_ENGINES=$(call paths,$(call engines,$(sort $(OTHERS) $(ENGINES)))) \
-  TIME_BUCKET_OLD_ENGINES=$(call paths,$(call engines,$(call pinned,refused))) \
   TIME_BUCKET_OTHER_PYTHON=$(abspath $(call engine,$(firstword $(filter-out $(1),$(ENGINES))))) $(NODE:%=TIME_BUCKET_NODE=$(abspath %))
 NEEDED := $(EXT) $(FAULTS) build/tools/duckdb build/data/flights.csv $(call engines,$(OTHERS) $(ENGINES)) $(NODE:%=%/node_modules)
 

@@ -3,6 +3,7 @@
 TIME_BUCKET_CLI names the DuckDB CLI; TIME_BUCKET_NODE the folder test/clients/node after `npm ci`.
 """
 
+import datetime
 import json
 import os
 import subprocess
@@ -86,12 +87,30 @@ def test_polars(result, sql, unit, zone, name):
     assert values.dt.epoch("s").to_list() == [SECONDS, None]
 
 
-def test_frames_are_read_without_a_change_of_type(connect):
+@pytest.mark.parametrize("unit", TICKS)
+def test_frames_are_read_without_a_change_of_type(connect, unit):
     connection = connect()
-    frame = pandas.DataFrame({"ts": numpy.array([1, 999_999_999, 1_000_000_001], "datetime64[ns]")})
-    connection.register("frame", frame)
-    got = connection.sql("SELECT time_bucket(INTERVAL '1 microsecond', ts) AS b FROM frame").df()["b"]
-    assert got.dtype == "datetime64[ns]" and got.astype("int64").tolist() == [0, 999_999_000, 1_000_000_000]
+    ticks = [-1, 0, 3600 * TICKS[unit] - 1, None, 10**9 * TICKS[unit]]
+    table = pyarrow.table({"ts": pyarrow.array(ticks, pyarrow.timestamp(unit))})
+    width = 3600 * TICKS[unit]
+    for source in (table, table.to_pandas()):
+        connection.register("source", source)
+        got = connection.sql("SELECT time_bucket(INTERVAL '1 hour', ts) AS b FROM source").to_arrow_table()["b"]
+        assert got.type == pyarrow.timestamp(unit)
+        assert got.combine_chunks().view(pyarrow.int64()).to_pylist() == [tick and tick // width * width for tick in ticks]
+
+
+def test_parameters_are_values_that_bind(connect):
+    connection, sql = connect(), "SELECT time_bucket(?, ?)"
+    hour, ts = datetime.timedelta(hours=1), datetime.datetime(2024, 2, 29, 12, 34, 56)
+    noon = (datetime.datetime(2024, 2, 29, 12),)
+    assert connection.execute(sql, [hour, ts]).fetchone() == noon
+    assert connection.execute(sql, [2 * hour, ts]).fetchone() == noon
+    with pytest.raises(duckdb.Error, match="time_bucket: width must be positive"):
+        connection.execute(sql, [-hour, ts])
+    with pytest.raises(duckdb.BinderException, match="time_bucket: DATE is not accepted"):
+        connection.execute(sql, [hour, ts.date()])
+    assert connection.execute(sql, [hour, ts]).fetchone() == noon
 
 
 @pytest.mark.skipif(not CLI, reason="TIME_BUCKET_CLI is not set")

@@ -63,6 +63,9 @@ DAMAGES = {
     "cut in the middle": (lambda c: c[: len(c) // 2], "not a DuckDB extension"),
     "cut by its last byte": (lambda c: c[:-1], "not a DuckDB extension|metadata"),
     "empty": (lambda c: b"", "not a DuckDB extension|too small|could not|Could not"),
+    "text": (lambda c: b"not an extension\n" * 100, "not a DuckDB extension"),
+    "its footer alone": (lambda c: c[-FOOTER:], "could not be loaded"),
+    "another content under its footer": (lambda c: b"\x7fELF" * 1000 + c[-FOOTER:], "could not be loaded"),
     "a flipped byte in the magic number": (lambda c: flipped(c, len(c) - 512 + 7 * 32), "not a DuckDB extension|metadata"),
     "a flipped byte in the platform": (lambda c: flipped(c, len(c) - 512 + 6 * 32), "platform"),
     "a flipped byte in the C API version": (lambda c: flipped(c, len(c) - 512 + 5 * 32 + 1), "version|API"),
@@ -132,6 +135,15 @@ def test_every_flipped_bit_of_the_footers_fields(in_process, extension, tmp_path
 def test_an_unsigned_file_needs_the_option(in_process, extension, tmp_path):
     answer, = answers(in_process, tmp_path / "d" / "time_bucket.duckdb_extension", extension.read_bytes(), ["signed"])
     assert "signature is either missing or invalid" in answer[1] and "allow_unsigned_extensions" in answer[1]
+
+
+def test_the_footer_is_what_the_engine_reads(connect, extension):
+    footer = extension.read_bytes()[-512:]
+    fields = {name: footer[32 * n :][:32].rstrip(b"\0").decode() for n, name in enumerate(FIELDS)}
+    (platform,) = connect(load=False).execute("PRAGMA platform").fetchone()
+    assert fields.pop("version").startswith("v")
+    assert fields == {"magic": "4", "platform": platform, "capi": "v1.5.6", "abi": "C_STRUCT", "reserved": ""}
+    assert footer[256:] == bytes(256)
 
 
 def test_loads_again_after_a_refusal(connect, extension, tmp_path):
