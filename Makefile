@@ -157,7 +157,7 @@ soak: $(EXT) $(call engines,$(ENGINES))
 .PHONY: stress
 stress: $(NEEDED)
 	for engine in $(ENGINES); do \
-	  TIME_BUCKET_STRESS_SECONDS=$(or $(SECONDS),180) $(call KNOWN,$(FIRST)) build/engine-$$engine/bin/python -m pytest -q \
+	  TIME_BUCKET_STRESS_SECONDS=$(or $(SECONDS),180) $(call KNOWN,$(FIRST)) build/engine-$$engine/bin/python -m pytest -q -s \
 	    -p no:cacheprovider test/engines/test_concurrency.py; \
 	done
 
