@@ -4,11 +4,14 @@ import re
 import sys
 from pathlib import Path
 
-import numpy
+import duckdb
+import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "soak"))
+import hopping  # noqa: E402
 import oracle  # noqa: E402
+import session  # noqa: E402
 import soak  # noqa: E402
 
 
@@ -55,10 +58,67 @@ def test_a_reproduction_runs(extension, monkeypatch):
                 return
 
 
+def later(spans):
+    """The windows of a range, a tick too late."""
+    return spans if spans is oracle.OUT else tuple(range(ticks.start + 1, ticks.stop + 1, ticks.step) for ticks in spans)
+
+
+def fewer(counts, firsts, out):
+    return np.maximum(counts - 1, 0), firsts, out
+
+
+# What is broken in the oracle, how, and whose blocks have to notice.
+DAMAGES = {
+    "hop, where": ("hops", lambda counts, firsts, out: (counts, firsts + 1, out), "hop"),
+    "hop, how many": ("hops", fewer, "hop"),
+    "hop, no error": ("hops", lambda counts, firsts, out: (counts, firsts, out & False), "hop"),
+    "hop, an error": ("hops", lambda counts, firsts, out: (counts, firsts, out | True), "hop"),
+    "hop, any number": ("count_refusals", lambda _: [], "hop"),
+    "pane": ("pane", lambda width: width + 1000, "pane"),
+    "cadence": ("cadence", lambda step: step + 1000, "cadence"),
+    "panes": ("panes", later, "panes"),
+    "panes, how wide": ("pane", lambda width: width + 1000, "panes"),
+    "panes, any budget": ("budget_refusals", lambda _: [], "panes"),
+    "series": ("series", later, "series"),
+    "series, out of range": ("series", lambda _: oracle.OUT, "series"),
+    "cover": ("cover", later, "cover"),
+    "cover, how stale": ("staleness", lambda nanos: nanos + 1000, "cover"),
+    "cover, no multiple": ("multiple_refusals", lambda _: [], "cover"),
+    "why an interval is refused": ("_refused_interval", lambda reason: reason and "it is odd", "cover"),
+    "why a timestamp is refused": ("_refused_point", lambda reason: reason and "it is odd", "series"),
+}
+
+
+@pytest.mark.parametrize("name, damage, block", DAMAGES.values(), ids=DAMAGES)
+def test_a_wrong_oracle_of_windows_is_noticed(extension, monkeypatch, name, damage, block):
+    right = getattr(oracle, name)
+
+    def wrong(*arguments):
+        answer = right(*arguments)
+        return damage(*answer) if name == "hops" else damage(answer)
+
+    monkeypatch.setattr(oracle, name, wrong)
+    monkeypatch.setattr(hopping.Hopping, "check_oracle", lambda *_: None)
+    tried = soak.Soak(extension, 1)
+    ask = getattr(tried.windows, block)
+    with pytest.raises(soak.Difference) as found:
+        for _ in range(2000):
+            ask()
+    query, _, said = str(found.value).partition(" -- ")
+    assert query.startswith("SELECT") and "\n" not in str(found.value)
+    try:
+        # No table is left but those that the query names itself.
+        tried.con.unregister("t")
+        tried.con.sql(query).to_arrow_table()
+        assert said.startswith(("gives", "no error"))
+    except duckdb.Error as error:
+        assert said.startswith((session.message(error), "gives NULL"))
+
+
 @pytest.mark.parametrize("of", oracle.TYPES, ids=lambda of: of.name)
 def test_the_oracles_agree(of):
-    rng = numpy.random.default_rng(7)
-    ticks = numpy.append(rng.integers(of.low, of.high, 300, numpy.int64, endpoint=True), [of.low, of.high, 0, -1, *oracle.INFINITIES])
+    rng = np.random.default_rng(7)
+    ticks = np.append(rng.integers(of.low, of.high, 300, np.int64, endpoint=True), [of.low, of.high, 0, -1, *oracle.INFINITIES])
     for width in (1, 7, 86_400, 2**62 + 1, 2**63 - 1, 2**63, 2**70, *map(int, rng.integers(1, 2**62, 20))):
         for anchor in (0, -1, 2**63 - 2, -(2**63), 2**80 + 3, int(rng.integers(-(2**62), 2**62))):
             for end in (False, True):

@@ -1,19 +1,22 @@
 """What the extension has to answer, from type, width, anchor and timestamp alone.
 
-Nothing here is shared with the extension. Two ways that check each other: `bucket` and `windows` in Python's unbounded
-integers, a line each, which nobody can get wrong; and `buckets` and `hops`, the same over numpy arrays, for bulk. The
-numpy form is exact because it counts ticks from the smallest int64 in uint64, where nothing overflows:
-`(ts - anchor) mod width = (ts' mod width) - (anchor' mod width)`, plus the width if negative, with x' = x + 2^63 taken
-in Python integers for a constant and by flipping the sign bit for a column.
+Nothing here is shared with the extension. Two ways that check each other: `bucket`, `windows` and what follows them in
+Python's unbounded integers and ranges, a line or two each, which nobody can get wrong; and `buckets` and `hops`, the
+same over numpy arrays, for bulk. The numpy form is exact because it counts ticks from the smallest int64 in uint64,
+where nothing overflows: `(ts - anchor) mod width = (ts' mod width) - (anchor' mod width)`, plus the width if negative,
+with x' = x + 2^63 taken in Python integers for a constant and by flipping the sign bit for a column.
 """
 
+import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 INT64 = 2**63
 INFINITIES = (-INT64 + 1, INT64 - 1)
 OUT = "out of range"
+MOST_WINDOWS = 100_000  # of hopping ones a row
 
 # DuckDB's finite TIMESTAMP in microseconds; _S and _MS stop where their value in microseconds would leave it.
 LOW_MICROS, HIGH_MICROS = -9_223_372_022_400_000_000, INT64 - 2
@@ -25,37 +28,45 @@ class Type:
     nanos: int  # in a tick
     low: int  # the finite range, in ticks
     high: int
+    make: str
+    unit: int = 1000  # in nanoseconds, of the number that is made a timestamp
     instant: bool = False
     since: int = 1  # the engine's major version
 
     def finite(self, tick):
         return self.low <= tick <= self.high and tick not in INFINITIES
 
+    def all_finite(self, ticks):
+        """Whether all ticks of a range are; it may be longer than memory."""
+        return not ticks or self.finite(ticks[0]) and self.finite(ticks[-1]) and not any(tick in ticks for tick in INFINITIES)
+
     def ticks(self, nanos):
         """Whole ticks, or None."""
         return nanos // self.nanos if nanos % self.nanos == 0 else None
 
+    def number(self, tick):
+        """What `make` takes: days, microseconds or nanoseconds."""
+        return tick * self.nanos // self.unit
+
     def sql(self, tick):
-        """An expression for this value of the type."""
-        if self.name == "DATE":
-            return f"make_date({tick}::INTEGER)"
+        """An expression for this value of the type. 2^63 alone is no BIGINT, hence the quotes."""
         if tick in INFINITIES:
             return f"'{'-' * (tick < 0)}infinity'::{self.name}"
-        if self.nanos == 1:
-            return f"make_timestamp_ns('{tick}'::BIGINT)" + f"::{self.name}" * self.instant
-        return f"make_timestamp({tick * self.nanos // 1000})" + f"::{self.name}" * (self.name != "TIMESTAMP")
+        return self.make.format(f"'{self.number(tick)}'")
 
 
 TYPES = [
-    Type("TIMESTAMP_S", 10**9, LOW_MICROS // 10**6, HIGH_MICROS // 10**6),
-    Type("TIMESTAMP_MS", 10**6, LOW_MICROS // 10**3, HIGH_MICROS // 10**3),
-    Type("TIMESTAMP", 10**3, LOW_MICROS, HIGH_MICROS),
-    Type("TIMESTAMP_NS", 1, -INT64, INT64 - 2),
-    Type("TIMESTAMPTZ", 10**3, LOW_MICROS, HIGH_MICROS, instant=True),
-    Type("TIMESTAMPTZ_NS", 1, -INT64, INT64 - 2, instant=True, since=2),
+    Type("TIMESTAMP_S", 10**9, LOW_MICROS // 10**6, HIGH_MICROS // 10**6, "make_timestamp({}::BIGINT)::TIMESTAMP_S"),
+    Type("TIMESTAMP_MS", 10**6, LOW_MICROS // 10**3, HIGH_MICROS // 10**3, "make_timestamp({}::BIGINT)::TIMESTAMP_MS"),
+    Type("TIMESTAMP", 10**3, LOW_MICROS, HIGH_MICROS, "make_timestamp({}::BIGINT)"),
+    Type("TIMESTAMP_NS", 1, -INT64, INT64 - 2, "make_timestamp_ns({}::BIGINT)", unit=1),
+    # Not a cast: near the range's ends that of 1.5.6 rounds to milliseconds or fails.
+    Type("TIMESTAMPTZ", 10**3, LOW_MICROS, HIGH_MICROS, "make_timestamptz({}::BIGINT)", instant=True),
+    Type("TIMESTAMPTZ_NS", 1, -INT64, INT64 - 2, "make_timestamp_ns({}::BIGINT)::TIMESTAMPTZ_NS", unit=1, instant=True, since=2),
 ]
 # An origin of a type without time zone may be a DATE too: its midnight.
-DATE = Type("DATE", 86_400 * 10**9, -(2**31) + 2, 2**31 - 2)
+DAY = 86_400 * 10**9
+DATE = Type("DATE", DAY, -(2**31) + 2, 2**31 - 2, "make_date({}::INTEGER)", unit=DAY)
 
 
 def bucket(of, width, anchor, tick, end=False):
@@ -66,17 +77,117 @@ def bucket(of, width, anchor, tick, end=False):
     return edge if of.finite(edge) else OUT
 
 
+def spans(of, starts, length):
+    """[start, start + length) for each start of a range: the starts and the ends, or OUT."""
+    ends = range(starts.start + length, starts.stop + length, starts.step)
+    return (starts, ends) if of.all_finite(starts) and of.all_finite(ends) else OUT
+
+
 def windows(of, slide, size, anchor, tick):
-    """The windows [s, s + size) that hold the tick, s on the slide grid, ascending; or OUT."""
+    """The windows [s, s + size) that hold the tick, s on the slide grid, ascending: starts and ends, or OUT."""
     if tick in INFINITIES:
-        return [(tick, tick)]
-    found, start = [], tick - (tick - anchor) % slide
-    while start + size > tick:
-        found.insert(0, (start, start + size))
-        start -= slide
-    if any(not of.finite(edge) for window in found for edge in window):
-        return OUT
-    return found
+        return range(tick, tick + 1), range(tick, tick + 1)
+    last = tick - (tick - anchor) % slide
+    return spans(of, range(last, tick - size, -slide)[::-1], size)
+
+
+def series(of, width, anchor, since, until):
+    """The buckets that meet [since, until): starts and ends, or OUT."""
+    first = since - (since - anchor) % width
+    return spans(of, range(first, until, width) if since < until else range(0), width)
+
+
+def pane(lookback, cadence):
+    """The widest length of which both are whole multiples; no cadence is None or 0."""
+    return math.gcd(lookback, cadence or 0)
+
+
+def cadence(times):
+    """The widest step on which all of them lie; 0 for less than two."""
+    return math.gcd(*(later - earlier for earlier, later in pairwise(times)))
+
+
+def panes(of, lookback, width, at):
+    """The panes of [at - lookback, at), the newest first: starts and ends, or OUT."""
+    return spans(of, range(at - width, at - lookback - width, -width), width)
+
+
+def cover(of, at, lookback, size, slide):
+    """The windows that tile the lookback before `at` floored to the slide grid: starts and ends, or OUT."""
+    end = at - at % slide
+    return spans(of, range(end - lookback, end, size), size)
+
+
+def staleness(of, at, end):
+    """How far `at` is past the end, in nanoseconds: whole microseconds, as an interval has no less, and never understated."""
+    return -((end - at) * of.nanos // 1000) * 1000
+
+
+# Why a call is refused: patterns of messages. An interval has months and nanos and is None for NULL; a point in time has
+# nanos and a tick, None for NULL.
+
+
+def refusals(of, values):
+    """Of arguments by their names."""
+    refused = [(_refused_point if hasattr(value, "tick") else _refused_interval)(of, name, value) for name, value in values.items()]
+    return [reason for reason in refused if reason]
+
+
+def _refused_interval(of, argument, interval):
+    """Only an offset may be negative, and a cadence zero or NULL."""
+    if interval is None:
+        return None if argument == "cadence" else f"{argument} must not be NULL"
+    if interval.months:
+        return f"{argument} INTERVAL '.*' is calendar"
+    if argument == "cadence":
+        return "cadence must not be negative" if interval.nanos < 0 else None
+    if argument != "offset" and interval.nanos <= 0:
+        return f"{argument} must be positive"
+    return f"{argument} must be a whole number of" if interval.nanos % of.nanos else None
+
+
+def _refused_point(of, argument, point):
+    if point.tick is None:
+        return f"{argument} must not be NULL"
+    if point.tick in INFINITIES:
+        return f"{argument} must be finite"
+    return f"{argument} must be a whole number of" if point.nanos % of.nanos else None
+
+
+def bucket_refusals():
+    return ["the bucket's .* is out of range"]
+
+
+def window_refusals(*arguments):
+    return [f"a window bound for {argument} '.*' is out of range" for argument in arguments]
+
+
+def count_refusals(slide, size):
+    """For legal lengths."""
+    reason = f"size INTERVAL '.*' at slide INTERVAL '.*' makes .* windows a row, more than {MOST_WINDOWS}"
+    return [reason] if -(-size // slide) > MOST_WINDOWS else []
+
+
+def multiple_refusals(lengths):
+    """Each has to be a multiple of the next."""
+    return [f"{one} INTERVAL '.*' is not a multiple of {other} INTERVAL '.*'"
+            for (one, length), (other, unit) in pairwise(lengths.items()) if length % unit]
+
+
+def times_refusals(of, times):
+    if None in times:
+        return ["times must not hold NULL"]
+    if not all(map(of.finite, times)):
+        return ["times must be finite"]
+    return ["times must be whole microseconds apart"] if cadence(times) * of.nanos % 1000 else []
+
+
+def budget_refusals(budget, panes):
+    if budget is None:
+        return ["budget must not be NULL"]
+    if budget <= 0:
+        return ["budget must be positive"]
+    return ["lookback INTERVAL '.*' makes .* panes of INTERVAL '.*', more than the budget of"] if panes > budget else []
 
 
 def _lifted(ticks):
@@ -120,12 +231,19 @@ def buckets(of, width, anchor, ticks, end=False):
 
 
 def hops(of, slide, size, anchor, ticks):
-    """`windows` for an array of finite ticks: how many each has, and all starts in a row. Nothing out of range."""
-    past, _ = _modulo(of, slide, anchor, ticks)
-    past = past.view(np.int64)  # below slide < 2^63
-    counts = np.where(past < size, (size - past - 1) // slide + 1, 0)
-    last = ticks - past
-    row = np.repeat(np.arange(len(ticks)), counts)
-    first_of_row = np.repeat(np.cumsum(counts) - counts, counts)
-    rank = np.arange(len(row)) - first_of_row
-    return counts, last[row] - slide * (counts[row] - 1 - rank)
+    """`windows` for an array: how many each has, where the first starts, and which are right to be an error."""
+    counts, firsts, out = np.zeros(len(ticks), np.int64), np.zeros(len(ticks), np.int64), np.zeros(len(ticks), bool)
+    low, high = of.low + slide + size, of.high - slide - size
+    safe = (low < ticks) & (ticks < high) if low < high else out.copy()
+    if safe.any():
+        # So slide and size are below 2^63.
+        ticks_safe = ticks[safe]
+        past = _modulo(of, slide, anchor % slide, ticks_safe)[0].view(np.int64)
+        counts[safe] = np.where(past < size, (size - past - 1) // slide + 1, 0)
+        firsts[safe] = ticks_safe - past - slide * (counts[safe] - 1)
+    for row in np.flatnonzero(~safe):
+        found = windows(of, slide, size, anchor, int(ticks[row]))
+        out[row] = found is OUT
+        if found is not OUT and found[0]:
+            counts[row], firsts[row] = len(found[0]), found[0][0]
+    return counts, firsts, out
