@@ -306,13 +306,16 @@ def main():
     while time.monotonic() < stop:
         query = Query(seed, types)
         ours, twin = query.build()
+        # DuckDB 1.5.6 takes an expression that occurs twice out of the TRY around it, whatever it is.
+        without = "common_subexpressions" if query.guarded and major < 2 else ""
+        settings = f"USE {query.of.name}; SET disabled_optimizers = '{without}'"
         try:
-            connection.execute(f"USE {query.of.name}")
+            connection.execute(settings)
             rows, error = outcome(connection, ours)
             internal = isinstance(error, duckdb.InternalException)
             if internal:
                 connection = connect(arguments.extension, types)  # the engine has given the other one up
-                connection.execute(f"USE {query.of.name}")
+                connection.execute(settings)
             wanted, wanted_error = outcome(connection, twin)
             if isinstance(wanted_error, duckdb.InternalException):
                 connection = connect(arguments.extension, types)
@@ -322,12 +325,12 @@ def main():
                     continue
         except duckdb.Error as problem:
             first = str(problem).split("\n")[0]
-            sys.exit(f"fuzz_sql: DuckDB {duckdb.__version__}, seed {seed}: {first}\nUSE {query.of.name};\n{ours};\n{twin};")
+            sys.exit(f"fuzz_sql: DuckDB {duckdb.__version__}, seed {seed}: {first}\n{settings};\n{ours};\n{twin};")
         if (error is None) != (wanted_error is None) or rows != wanted or internal:
             some = [] if rows is None or wanted is None else list(zip(rows, wanted))
             first = next((pair for pair in some if pair[0] != pair[1]), (error or "rows", wanted_error or "rows"))
             sys.exit(f"fuzz_sql: DIFFERENCE on DuckDB {duckdb.__version__}, seed {seed}: {first[0]} / {first[1]}\n"
-                     f"USE {query.of.name};\n{ours};\n{twin};")
+                     f"{settings};\n{ours};\n{twin};")
         errors += error is not None
         seed += 1
     print(f"fuzz_sql: DuckDB {duckdb.__version__}: {seed - arguments.seed:,} queries, {errors} of them errors in both, "
