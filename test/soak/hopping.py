@@ -54,7 +54,7 @@ class Rows:
 
 
 class Hopping:
-    """One block."""
+    """One block: its arguments, its rows, and what they have to give."""
 
     def __init__(self, session):
         self.session, self.random = session, session.random

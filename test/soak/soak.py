@@ -5,8 +5,8 @@
 
 The Python that runs this is the engine's. A block is one query shape: type, function, width, anchor, how each
 reaches the function (literal, folded expression, prepared parameter, column), how the rows do (scan, table, filter, join,
-CASE, one constant row), and a distribution of timestamps. A difference prints one SELECT that shows it, and the exit
-status is 1.
+CASE, one constant row), and a distribution of timestamps. The window functions have blocks of their own, in windows.py.
+A difference prints one SELECT that shows it, and the exit status is 1.
 """
 
 import argparse
