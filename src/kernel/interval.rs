@@ -57,17 +57,16 @@ impl Interval {
     }
 
     /// The interval of this many nanoseconds, as days and microseconds of one sign, or `None` when it is no whole
-    /// number of microseconds or has more days than the field holds.
+    /// number of microseconds or longer than every interval.
     #[must_use]
     pub fn from_nanos(nanos: i128) -> Option<Self> {
         if nanos % NANOS_PER_MICRO != 0 {
             return None;
         }
-        Some(Self {
-            months: 0,
-            days: i32::try_from(nanos / NANOS_PER_DAY).ok()?,
-            micros: i64::try_from(nanos % NANOS_PER_DAY / NANOS_PER_MICRO).ok()?,
-        })
+        // Microseconds take the days that their own field can't hold.
+        let days = (nanos / NANOS_PER_DAY).clamp(i32::MIN.into(), i32::MAX.into());
+        let micros = i64::try_from((nanos - days * NANOS_PER_DAY) / NANOS_PER_MICRO).ok()?;
+        Some(Self { months: 0, days: days as i32, micros })
     }
 }
 

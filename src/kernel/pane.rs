@@ -31,7 +31,7 @@ pub fn pane_width(lookback: Interval, cadence: Option<Interval>) -> Result<Inter
     };
     let is_in_days = |interval: Interval| interval.micros == 0;
     let in_days = is_in_days(lookback) && cadence.is_some_and(is_in_days);
-    // Only a width that is the lookback itself may have more days than the field holds.
+    // No longer than the lookback, so that an interval holds it.
     Ok(from_nanos(width, in_days).unwrap_or(lookback))
 }
 
@@ -159,7 +159,7 @@ impl Panes {
             Some(Interval { months: 0, days, micros: micros.checked_mul(index)? })
         };
         let in_both = || Interval::from_nanos(self.width.fixed_nanos()? * i128::from(index));
-        // Less than the lookback, which is an interval, so that one of the two fits.
+        // Less than the lookback, so that an interval holds it.
         scaled().or_else(in_both).unwrap_or_default()
     }
 

@@ -238,6 +238,11 @@ fn pane_offsets_of_the_longest_lookback_are_exact() {
     assert_eq!(panes.offset(panes.len() - 1).fixed_nanos(), {
         Some(i128::from(panes.len() - 1) * 3_600_000_000_000)
     });
+    // Days beyond what their field holds.
+    let hours = |hours: i64| micros(hours * 60 * MINUTE);
+    let lookback = Interval { days: i32::MAX, ..hours(1_260_392_472) };
+    let panes = Panes::new(lookback, Some(hours(240_000_000)), None, 220).unwrap();
+    assert_eq!(panes.offset(215), Interval { days: i32::MAX, ..hours(2_516_353 * 24) });
 }
 
 #[test]
