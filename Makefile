@@ -171,7 +171,7 @@ fuzz-sql: $(EXT) $(call engines,$(ENGINES))
 # A nightly toolchain, by the name that rustup has it by.
 NIGHTLY ?= +nightly
 HOST     = $(shell rustc -vV | sed -n 's/^host: //p')
-FUZZED  := slice rows interval
+FUZZED  := slice rows interval windows
 
 ## fuzz: libFuzzer with AddressSanitizer on the kernel, SECONDS a target (nightly, cargo-fuzz)
 .PHONY: fuzz

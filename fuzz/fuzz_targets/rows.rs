@@ -4,17 +4,10 @@
 mod input;
 
 use arbitrary::Arbitrary;
-use input::{AnyInterval, Column, Unit, edge, oracle};
+use input::{Anchor, AnyInterval, Column, Unit, anchor_ticks, edge, length, oracle};
 use libfuzzer_sys::fuzz_target;
-use time_bucket::kernel::{Anchors, Interval, Precision, RowGrids, bucket_rows, is_valid};
-
-#[derive(Debug, Arbitrary)]
-enum Anchor {
-    Epoch,
-    Offset([AnyInterval; 3]),
-    Origin([i64; 3], Unit, i8),
-    Date([i32; 3]),
-}
+use time_bucket::error::Argument;
+use time_bucket::kernel::{RowGrids, bucket_rows, is_valid};
 
 #[derive(Debug, Arbitrary)]
 struct Input {
@@ -26,61 +19,17 @@ struct Input {
     column: Column,
 }
 
-fn whole(precision: Precision, nanos: i128) -> Option<i128> {
-    let tick = precision.nanos_per_tick();
-    (nanos % tick == 0).then_some(nanos / tick)
-}
-
-fn nanos(interval: Interval) -> Option<i128> {
-    let micros = i128::from(interval.days) * 86_400_000_000 + i128::from(interval.micros);
-    (interval.months == 0).then_some(micros * 1_000)
-}
-
 fuzz_target!(|input: Input| {
     let Input { unit, end, widths, run, anchor, column: Column { ts, validity } } = input;
     let (precision, validity) = (unit.precision(), validity.as_deref());
     let pick = |row: usize| row / (usize::from(run % 40) + 1);
     let widths: Vec<_> = (0..ts.len()).map(|row| widths[pick(row) % 4].interval()).collect();
-    let (mut offsets, mut origins, mut dates) = (Vec::new(), Vec::new(), Vec::new());
-    let anchors = match anchor {
-        Anchor::Epoch => Anchors::Epoch,
-        Anchor::Offset(some) => {
-            offsets.extend((0..ts.len()).map(|row| some[pick(row) % 3].interval()));
-            Anchors::Offset(&offsets)
-        }
-        Anchor::Date(some) => {
-            dates.extend((0..ts.len()).map(|row| some[pick(row) % 3]));
-            Anchors::Date(&dates)
-        }
-        Anchor::Origin(some, of, digits) => {
-            // Rounded so that most are whole in a coarser type too.
-            let round = 10_i64.pow(u32::from(digits.unsigned_abs() % 10));
-            origins.extend(
-                (0..ts.len()).map(|row| some[pick(row) % 3] / round * if digits < 0 { round } else { 1 }),
-            );
-            Anchors::Origin(&origins, of.precision())
-        }
-    };
+    let anchors = anchor.column((0..ts.len()).map(pick));
+    let anchors = anchors.anchors();
     // None: refused, or out of range.
     let expected = |row: usize| {
-        let width =
-            nanos(widths[row]).and_then(|nanos| whole(precision, nanos)).filter(|&width| width > 0)?;
-        let anchor = match anchors {
-            Anchors::Epoch => 0,
-            Anchors::Offset(offsets) => whole(precision, nanos(offsets[row])?)?,
-            Anchors::Date(dates) => {
-                if dates[row].unsigned_abs() == i32::MAX as u32 {
-                    return None;
-                }
-                whole(precision, i128::from(dates[row]) * 86_400_000_000_000)?
-            }
-            Anchors::Origin(origins, of) => {
-                if origins[row] == i64::MAX || origins[row] == -i64::MAX {
-                    return None;
-                }
-                whole(precision, i128::from(origins[row]) * of.nanos_per_tick())?
-            }
-        };
+        let width = length(Argument::Width, widths[row], precision).ok()?;
+        let anchor = anchor_ticks(anchors, row, precision).ok()?;
         oracle(precision, width, anchor, end, ts[row])
     };
     let mut out = vec![0; ts.len()];

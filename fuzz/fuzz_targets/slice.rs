@@ -3,42 +3,23 @@
 
 mod input;
 
-use arbitrary::{Arbitrary, Unstructured};
-use input::{Column, Unit, edge, oracle};
+use arbitrary::Arbitrary;
+use input::{AnyGrid, Column, Unit, edge, oracle};
 use libfuzzer_sys::fuzz_target;
 use time_bucket::kernel::{Grid, bucket_slice, is_valid};
-
-#[derive(Debug)]
-struct Width(i128);
-
-impl<'a> Arbitrary<'a> for Width {
-    fn arbitrary(u: &mut Unstructured<'a>) -> arbitrary::Result<Self> {
-        let bits = u.int_in_range(0..=100)?;
-        let (mantissa, delta) = (u16::arbitrary(u)?, i8::arbitrary(u)?);
-        Ok(Self(match u.int_in_range(0..=3)? {
-            0 => i128::from(u64::arbitrary(u)?),
-            1 => (1_i128 << bits) + i128::from(delta),
-            2 => i128::from(mantissa) << bits.min(60),
-            _ => i128::from(mantissa),
-        }))
-    }
-}
 
 #[derive(Debug, Arbitrary)]
 struct Input {
     unit: Unit,
     end: bool,
-    width: Width,
-    anchor: i64,
-    anchor_shift: u8,
+    grid: AnyGrid,
     column: Column,
 }
 
 fuzz_target!(|input: Input| {
-    let Input { unit, end, width: Width(width), anchor, anchor_shift, column: Column { ts, validity } } =
-        input;
+    let Input { unit, end, grid, column: Column { ts, validity } } = input;
     let (precision, validity) = (unit.precision(), validity.as_deref());
-    let anchor = i128::from(anchor) << (anchor_shift % 32);
+    let (width, anchor) = (grid.width(), grid.anchor());
     let Some(grid) = Grid::new(width, anchor) else {
         assert!(width <= 0);
         return;
