@@ -206,8 +206,7 @@ build/tsan/time_bucket.duckdb_extension: $(SOURCES) test/tsan_shim.c
 ## miri: the kernel's tests in the interpreter of undefined behaviour (nightly with miri)
 .PHONY: miri
 miri:
-	MIRIFLAGS=-Zmiri-disable-isolation $(CARGO) $(NIGHTLY) miri test --lib kernel::tests -- \
-	  --skip edges_together --skip every_edge_alone --skip exhaustive --skip groups_of_rows
+	MIRIFLAGS=-Zmiri-disable-isolation $(CARGO) $(NIGHTLY) miri test --lib kernel::
 
 ## lint: formats, clippy and rustdoc, with warnings denied
 .PHONY: lint

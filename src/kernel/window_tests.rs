@@ -1,7 +1,7 @@
 //! Windows, panes, series and covers against oracles that count in `i128`, one grid point at a time, with ranges
 //! typed in anew.
 
-use super::tests::representable;
+use super::tests::{one_in, representable};
 use super::{
     Anchors, Civil, Cover, Grid, Hop, Hops, Interval, List, Panes, Precision, Series, Steps, cadence_of,
     count_windows, pane_width, write_windows,
@@ -80,6 +80,8 @@ fn lengths() -> impl Strategy<Value = (i64, i64)> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256 / one_in(64) as u32))]
+
     #[test]
     fn hop_gives_every_window_that_holds_the_row(
         (precision, ts) in precisions().prop_flat_map(|precision| {
