@@ -21,10 +21,9 @@ import duckdb
 import pyarrow as pa
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "soak"))
-from oracle import TYPES  # noqa: E402
+from oracle import DAY, INFINITIES, TYPES  # noqa: E402
 
 warnings.filterwarnings("ignore", message="Arrow output on a DB-API")
-DAY = 86_400 * 10**9
 UNSIGNED = 2**64 - 1
 
 # What can stand around a call, and around a query's calls. In SHAPES {s} is a source of rows; {c} and {d} are calls, {v} and {x}
@@ -76,11 +75,11 @@ WITHOUT_EXTREMES = {"generated", "index", "hop", "unnest", "series"}
 def tables(of):
     """Tables in a schema of the type's name: t of ordinary rows, e of extremes, u of buckets."""
     near = [0, 1, 2, 10**3, 10**9, of.high // 3]
-    extremes = [of.high - d for d in near] + [of.low + d for d in near] + [-1, 0, 1]
+    extremes = [of.high - d for d in near] + [of.low + d for d in near if of.finite(of.low + d)] + [-1, 0, 1, *INFINITIES]
     fine = "micro" * (of.nanos <= 1000)
     widths = ["to_days(2147483647)", "to_days(400)", "to_days(1)", "to_hours(5) - to_days(1) + to_days(3)", "NULL",
               *(f"to_seconds({n})" for n in [1, 86_399, 604_801, 9 * 10**12]), *(f"to_{fine}seconds({n})" for n in [1, 9_999_991, 2_305_843_009])]
-    extremes = [made(of, str(tick)) for tick in extremes if of.finite(tick)] + [f"'infinity'::{of.name}", f"'-infinity'::{of.name}", "NULL"]
+    extremes = [*map(of.sql, extremes), "NULL"]
     ordinary = made(of, f"((hash(i) % 4000000000)::HUGEINT * 1000003000 - 2000000000000000000) // {of.nanos}")
     offset, origin = "to_days((i % 3)::INTEGER) + to_seconds(i % 100 - 50)", made(of, f"(i % 13 - 6) * {DAY // of.nanos}")
     return f"""
@@ -113,10 +112,7 @@ def ticks(of, ts):
 
 
 def made(of, tick):
-    if of.nanos == 1:
-        return f"make_timestamp_ns(({tick})::BIGINT)" + f"::{of.name}" * of.instant
-    make = "make_timestamptz" if of.instant else "make_timestamp"
-    return f"{make}((({tick}) * {of.nanos // 1000})::BIGINT)" + f"::{of.name}" * (of.nanos > 1000)
+    return of.make.format(f"(({tick}) * {of.nanos // of.unit})")
 
 
 def length(of, interval):
@@ -127,7 +123,9 @@ def length(of, interval):
 
 def anchor(of, third):
     kind, text = third
-    return {"epoch": "0", "offset": length(of, text), "origin": ticks(of, f"({text})::{of.name}")}[kind]
+    if kind == "epoch":
+        return "0"
+    return length(of, text) if kind == "offset" else ticks(of, f"({text})::{of.name}")
 
 
 def start(x, w, a):
@@ -146,7 +144,7 @@ def any_bucket(of, width, ts, third, end):
     edge = start(ticks(of, "r.ts"), "r.w", "r.a") + " + r.w" * end
     above_low = f"({edge} - {of.low})::UBIGINT::HUGEINT"
     finite = f"({above_low} + {UNSIGNED - (of.high - of.low)})::UBIGINT::HUGEINT - {UNSIGNED - of.high}"
-    infinite = f"r.ts IN ('infinity'::{of.name}, '-infinity'::{of.name}) AND r.w IS NOT NULL AND r.a IS NOT NULL"
+    infinite = f"r.ts IN ({', '.join(map(of.sql, INFINITIES))}) AND r.w IS NOT NULL AND r.a IS NOT NULL"
     return f"list_transform([{row}], lambda r: CASE WHEN {infinite} THEN r.ts ELSE {made(of, finite)} END)[1]"
 
 
