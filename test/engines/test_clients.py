@@ -64,6 +64,7 @@ def test_numpy(result, sql, unit, zone, name):
     values = result(sql).fetchnumpy()["b"]
     if not zone:
         assert values.dtype == f"datetime64[{unit}]"
+        assert values[0] == numpy.datetime64("2024-01-01")
     assert numpy.ma.getmaskarray(values).tolist() == [False, True] or pandas.isna(values).tolist() == [False, True]
 
 
@@ -98,6 +99,14 @@ def test_frames_are_read_without_a_change_of_type(connect, unit):
         got = connection.sql("SELECT time_bucket(INTERVAL '1 hour', ts) AS b FROM source").to_arrow_table()["b"]
         assert got.type == pyarrow.timestamp(unit)
         assert got.combine_chunks().view(pyarrow.int64()).to_pylist() == [tick and tick // width * width for tick in ticks]
+
+
+def test_a_frame_of_nanoseconds_keeps_them(connect):
+    connection = connect()
+    frame = pandas.DataFrame({"ts": numpy.array([1, 999_999_999, 1_000_000_001], "datetime64[ns]")})
+    connection.register("frame", frame)
+    got = connection.sql("SELECT time_bucket(INTERVAL '1 microsecond', ts) AS b FROM frame").df()["b"]
+    assert got.dtype == "datetime64[ns]" and got.astype("int64").tolist() == [0, 999_999_000, 1_000_000_000]
 
 
 def test_parameters_are_values_that_bind(connect):
