@@ -22,7 +22,7 @@ LIBRARY := libtime_bucket.dylib
 else
 LIBRARY := libtime_bucket.so
 endif
-SOURCES := $(shell find src -name '*.rs') sql/windows.sql Cargo.toml Cargo.lock scripts/package.py
+SOURCES := $(shell find src -name '*.rs') $(wildcard sql/macros/*.sql) Cargo.toml Cargo.lock scripts/package.py
 # The Python of a virtual environment that holds one engine: $(call engine,1.5.6)
 engine   = build/engine-$(1)/bin/python
 engines  = $(foreach version,$(1),$(call engine,$(version)))

@@ -285,6 +285,12 @@ pub enum Error {
         /// The argument that is one.
         argument: Argument,
     },
+    /// What a macro refuses, in the macro's own words: the whole line.
+    #[error("{line}")]
+    Refused {
+        /// The line.
+        line: String,
+    },
     /// A panic, which is a fault of this extension.
     #[error("unexpected panic: {message}; this is a bug in the extension, please report it with the query")]
     Panic {

@@ -8,7 +8,6 @@ use super::fault;
 use crate::error::{Error, Result};
 use std::any::Any;
 use std::ffi::{CStr, CString, c_void};
-use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Runs `body`; hands `report` one line, `name: message`, when it fails or panics.
@@ -46,9 +45,14 @@ fn message_of(payload: &(dyn Any + Send)) -> &str {
 }
 
 /// `name: error` as one line of C text.
-fn error_line(name: &CStr, error: &impl Display) -> CString {
+fn error_line(name: &CStr, error: &Error) -> CString {
     fault::point("display");
-    let line = format!("{}: {error}", name.to_string_lossy()).replace(['\n', '\r', '\0'], " ");
+    let line = match error {
+        // The macro is named in it.
+        Error::Refused { .. } => error.to_string(),
+        _ => format!("{}: {error}", name.to_string_lossy()),
+    };
+    let line = line.replace(['\n', '\r', '\0'], " ");
     CString::new(line).unwrap_or_default()
 }
 

@@ -18,6 +18,8 @@ pub(super) enum Storage {
     Integer,
     /// `int32_t`: DATE.
     Days,
+    /// `duckdb_string_t`: VARCHAR.
+    Text,
     /// A list of timestamps.
     TickList,
     /// A list of structs of two timestamps.
@@ -38,6 +40,7 @@ impl Storage {
             sys::DUCKDB_TYPE_DUCKDB_TYPE_INTERVAL => Self::Interval,
             sys::DUCKDB_TYPE_DUCKDB_TYPE_BIGINT => Self::Integer,
             sys::DUCKDB_TYPE_DUCKDB_TYPE_DATE => Self::Days,
+            sys::DUCKDB_TYPE_DUCKDB_TYPE_VARCHAR => Self::Text,
             sys::DUCKDB_TYPE_DUCKDB_TYPE_LIST => match logical_type.child(0) {
                 Some(element) if Self::of(&element) == Self::Ticks => Self::TickList,
                 Some(element) if Self::is_window(&element) => Self::WindowList,
@@ -110,6 +113,26 @@ impl<'a> Chunk<'a> {
         assert_eq!(self.columns[index], Storage::Days, "argument {index}");
         // SAFETY: the vector is stored as `i32`, as was just checked.
         unsafe { self.data(index) }
+    }
+
+    /// The text of argument `index` in each row, a VARCHAR. To be asked of valid rows only.
+    pub(crate) fn texts(&self, index: usize) -> impl Fn(usize) -> &'a str {
+        assert_eq!(self.columns[index], Storage::Text, "argument {index}");
+        let (len, validity) = (self.len, self.validity(index));
+        // SAFETY: the vector is alive and stored as `duckdb_string_t`, as was just checked.
+        let strings =
+            unsafe { sys::duckdb_vector_get_data(self.vector(index)).cast::<sys::duckdb_string_t>() };
+        move |row| {
+            assert!(row < len && is_valid(validity, row), "row {row} of {len}");
+            // SAFETY: the vector holds `len` strings, and that of a valid row is initialised. Its bytes live in the
+            // string itself or in a buffer of the vector, for `'a` both; the engine holds UTF-8 only.
+            unsafe {
+                let string = strings.add(row);
+                let bytes = sys::duckdb_string_t_data(string).cast::<u8>();
+                let text = std::slice::from_raw_parts(bytes, sys::duckdb_string_t_length(*string) as usize);
+                std::str::from_utf8(text).unwrap_or_default()
+            }
+        }
     }
 
     /// The list of argument `index` in each row, a list of timestamps: the ticks of its elements. `Err` when a valid

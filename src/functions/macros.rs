@@ -1,4 +1,4 @@
-//! `time_bucket_macros`: the text of `sql/windows.sql`, so that the binary alone is enough.
+//! `time_bucket_macros`: the texts in `sql/macros`, so that the binary alone is enough.
 
 use crate::error::Result;
 use crate::ffi::Registry;
@@ -7,35 +7,26 @@ use duckdb::vtab::{BindInfo, InitInfo, TableFunctionInfo, VTab};
 use std::error::Error;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The macros. Each is its comment lines and one CREATE MACRO statement that ends with `;` at the end of a line; a
-/// blank line separates two macros, and what the file says before the first one.
-const WINDOWS: &str = include_str!("../../sql/windows.sql");
+/// The names and the texts of the macros that have a file of their name.
+macro_rules! files {
+    ($($name:literal)*) => { &[$(($name, include_str!(concat!("../../sql/macros/", $name, ".sql")))),*] };
+}
+
+/// The macros, in the order in which people need them. A text is comment lines and one statement.
+const MACROS: &[(&str, &str)] = files![
+    "tumble"
+    "hop"
+    "gapfill"
+    "pane_rows"
+    "panes_live"
+    "rolling_panes"
+    "window_candidates"
+];
 
 /// Registers the function.
 pub(super) fn register(registry: &Registry) -> Result<()> {
     registry.vtab::<Macros>("time_bucket_macros")
 }
-
-/// The name and the text of each macro in a file of such macros.
-fn split(file: &str) -> impl Iterator<Item = (&str, &str)> {
-    let mut rest = file;
-    std::iter::from_fn(move || {
-        let (text, after) = match rest.split_once(";\n\n") {
-            Some((text, after)) => (&rest[..=text.len()], after),
-            None => (rest.trim_end(), ""),
-        };
-        rest = after;
-        (!text.is_empty()).then_some(text)
-    })
-    .filter_map(|text| {
-        let (before, after) = text.split_once(CREATE)?;
-        let header = before.rfind("\n\n").map_or(0, |end| end + 2);
-        Some((after.split_once('(')?.0.trim(), &text[header..]))
-    })
-}
-
-/// How each statement begins, so that loading the file twice is harmless.
-const CREATE: &str = "CREATE OR REPLACE MACRO ";
 
 /// The table function. Its one call needs no argument, so that the crate's trait serves.
 struct Macros;
@@ -63,11 +54,11 @@ impl VTab for Macros {
         // All macros fit into one chunk.
         if !info.get_init_data().swap(true, Ordering::Relaxed) {
             let (names, texts) = (output.flat_vector(0), output.flat_vector(1));
-            for (name, text) in split(WINDOWS) {
-                names.insert(rows, name);
-                texts.insert(rows, text);
-                rows += 1;
+            for (row, (name, text)) in MACROS.iter().enumerate() {
+                names.insert(row, *name);
+                texts.insert(row, text.trim_end());
             }
+            rows = MACROS.len();
         }
         output.set_len(rows);
         Ok(())
@@ -76,27 +67,28 @@ impl VTab for Macros {
 
 #[cfg(test)]
 mod tests {
-    use super::{CREATE, WINDOWS, split};
+    use super::MACROS;
+    use std::collections::BTreeSet;
+    use std::path::Path;
 
     #[test]
-    fn a_file_is_split_at_its_statements() {
-        let file = "-- About the file.\n\n-- One.\nCREATE OR REPLACE MACRO one(a) AS\n\na;\n\n-- Two.\n\
-                    CREATE OR REPLACE MACRO two() AS TABLE SELECT 1;\n";
-        let macros: Vec<_> = split(file).collect();
-        assert_eq!(macros[0], ("one", "-- One.\nCREATE OR REPLACE MACRO one(a) AS\n\na;"));
-        assert_eq!(macros[1], ("two", "-- Two.\nCREATE OR REPLACE MACRO two() AS TABLE SELECT 1;"));
-        assert_eq!(macros.len(), 2);
+    fn every_file_is_a_macro_of_its_name() {
+        for (name, text) in MACROS {
+            let mut statements = text.lines().filter(|line| !line.starts_with("--"));
+            let create = format!("CREATE OR REPLACE MACRO {name}(");
+            assert!(statements.next().is_some_and(|line| line.starts_with(&create)), "{name}");
+            assert_eq!(text.matches("CREATE OR REPLACE MACRO").count(), 1, "{name}");
+            assert!(text.starts_with("-- ") && text.ends_with(";\n"), "{name}");
+        }
     }
 
     #[test]
-    fn every_macro_of_the_file_is_returned_whole() {
-        let macros: Vec<_> = split(WINDOWS).collect();
-        assert_eq!(macros.len(), WINDOWS.matches(CREATE).count());
-        let texts: Vec<_> = macros.iter().map(|(_, text)| *text).collect();
-        assert!(WINDOWS.ends_with(&format!("{}\n", texts.join("\n\n"))));
-        for (name, text) in macros {
-            assert!(text.starts_with("--") && text.ends_with(';'), "{text}");
-            assert!(name.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_'), "{name}");
-        }
+    fn no_file_is_left_out() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sql/macros");
+        let files = std::fs::read_dir(folder)
+            .expect("the folder is there")
+            .map(|file| file.expect("a file").file_name());
+        let files: BTreeSet<_> = files.map(|file| file.to_string_lossy().into_owned()).collect();
+        assert_eq!(files, MACROS.iter().map(|(name, _)| format!("{name}.sql")).collect());
     }
 }

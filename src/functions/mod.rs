@@ -7,6 +7,7 @@ mod identity;
 mod macros;
 mod overloads;
 mod pane;
+mod refuse;
 mod series;
 mod table;
 mod types;
@@ -22,5 +23,6 @@ pub(crate) fn register(registry: &Registry) -> Result<()> {
     hop::register(registry)?;
     pane::register(registry)?;
     series::register(registry)?;
+    refuse::register(registry)?;
     macros::register(registry)
 }

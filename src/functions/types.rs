@@ -72,6 +72,10 @@ pub(super) enum Type {
     Integer,
     /// A type that the engine leaves to the function.
     Any,
+    /// `BOOLEAN`
+    Boolean,
+    /// `VARCHAR`
+    Text,
     /// `DATE`
     Date,
     /// One of the timestamp types.
@@ -89,6 +93,8 @@ impl Type {
             Self::Interval => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_INTERVAL),
             Self::Integer => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_BIGINT),
             Self::Any => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_ANY),
+            Self::Boolean => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_BOOLEAN),
+            Self::Text => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_VARCHAR),
             Self::Date => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_DATE),
             Self::Timestamp(timestamp) => LogicalType::of_id(timestamp.id()),
             Self::Times(timestamp) => Some(LogicalType::of_id(timestamp.id())?.list()),

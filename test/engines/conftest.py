@@ -17,7 +17,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILT = ROOT / "build/release/extension/time_bucket/time_bucket.duckdb_extension"
 EXTENSION = pathlib.Path(os.environ.get("TIME_BUCKET_EXTENSION", BUILT)).resolve()
-MACROS = (ROOT / "sql/windows.sql").read_text(encoding="utf-8")
+MACROS = "\n".join(file.read_text(encoding="utf-8") for file in sorted((ROOT / "sql/macros").glob("*.sql")))
 CONFIG = {"allow_unsigned_extensions": True, "autoinstall_known_extensions": False}
 
 
