@@ -37,9 +37,9 @@ def main() -> None:
     parser.add_argument("extension", type=Path)
     parser.add_argument("--platform", default=host_platform())
     arguments = parser.parse_args()
-    package = tomllib.loads((ROOT / "Cargo.toml").read_text())["package"]
-    capi = package["metadata"]["duckdb"]["capi"]
-    content = arguments.library.read_bytes() + footer("v" + package["version"], capi, arguments.platform)
+    manifest = tomllib.loads((ROOT / "Cargo.toml").read_text())
+    capi, version = manifest["package"]["metadata"]["duckdb"]["capi"], manifest["workspace"]["package"]["version"]
+    content = arguments.library.read_bytes() + footer("v" + version, capi, arguments.platform)
     arguments.extension.parent.mkdir(parents=True, exist_ok=True)
     # A process that has the old file loaded keeps it: the new one takes its name, not its content.
     temporary = arguments.extension.with_suffix(".new")

@@ -5,21 +5,41 @@
 //! for the engine, and the next statement runs. The panic hook still prints to standard error first.
 
 use super::fault;
-use crate::error::{Error, Result};
+use crate::error::Line;
 use std::any::Any;
 use std::ffi::{CStr, CString, c_void};
+use std::fmt::{self, Display};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Runs `body`; hands `report` one line, `name: message`, when it fails or panics.
-pub(super) fn contain(name: &CStr, report: impl FnOnce(&CStr), body: impl FnOnce() -> Result<()>) {
-    let error = match catch(body) {
+pub(super) fn contain<E: Line>(
+    name: &CStr,
+    report: impl FnOnce(&CStr),
+    body: impl FnOnce() -> Result<(), E>,
+) {
+    let text = match catch(body) {
         Ok(Ok(())) => return,
-        Ok(Err(error)) => error,
-        Err(message) => Error::Panic { message },
+        Ok(Err(error)) => catch(|| error_line(name, &error)),
+        Err(message) => catch(|| error_line(name, &Panicked { message })),
     };
-    let text = catch(|| error_line(name, &error))
-        .unwrap_or_else(|_| c"time_bucket: an error whose text can't be shown".into());
-    report(&text);
+    report(&text.unwrap_or_else(|_| c"time_bucket: an error whose text can't be shown".into()));
+}
+
+/// A panic, which is a fault of this extension.
+struct Panicked {
+    message: String,
+}
+
+impl Line for Panicked {}
+
+impl Display for Panicked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { message } = self;
+        write!(
+            f,
+            "unexpected panic: {message}; this is a bug in the extension, please report it with the query"
+        )
+    }
 }
 
 /// Runs a body that can report nothing, such as a destructor; gives `default` when it panics.
@@ -28,7 +48,7 @@ pub(super) fn contain_quietly<T>(default: T, body: impl FnOnce() -> T) -> T {
 }
 
 /// `body`'s value, or the message that it panicked with.
-fn catch<T>(body: impl FnOnce() -> T) -> std::result::Result<T, String> {
+fn catch<T>(body: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(body)).map_err(|payload| {
         let message = message_of(payload.as_ref()).to_owned();
         // A payload's destructor may panic in its turn; its second payload is leaked to end the chain.
@@ -45,14 +65,9 @@ fn message_of(payload: &(dyn Any + Send)) -> &str {
 }
 
 /// `name: error` as one line of C text.
-fn error_line(name: &CStr, error: &Error) -> CString {
+fn error_line(name: &CStr, error: &impl Line) -> CString {
     fault::point("display");
-    let line = match error {
-        // The macro is named in it.
-        Error::Refused { .. } => error.to_string(),
-        _ => format!("{}: {error}", name.to_string_lossy()),
-    };
-    let line = line.replace(['\n', '\r', '\0'], " ");
+    let line = error.line(&name.to_string_lossy()).replace(['\n', '\r', '\0'], " ");
     CString::new(line).unwrap_or_default()
 }
 

@@ -5,7 +5,7 @@ use super::fault;
 use super::handles::{Connection, ScalarFunctionSet};
 use super::scalar::{self, Scalar, Signature};
 use super::table::{self, Parameters, Table};
-use crate::error::{Error, Result};
+use crate::error::LoadError;
 use duckdb::vtab::VTab;
 use libduckdb_sys as sys;
 use std::ffi::CStr;
@@ -13,17 +13,19 @@ use std::ffi::CStr;
 /// The version of the C API whose functions are used, as `package.metadata.duckdb` in Cargo.toml says too.
 const C_API_VERSION: &str = "v1.5.6";
 
-/// Registers everything in the engine that loads the extension. Gives `false` when that failed, after the reason was
-/// set.
+/// What the engine hands over during LOAD, and its functions for it.
+pub(crate) use libduckdb_sys::{duckdb_extension_access as Access, duckdb_extension_info as Info};
+
+/// Registers in the engine that loads the extension what `register` adds. Gives `false` when that failed, after the
+/// reason was set.
 ///
 /// # Safety
 ///
-/// Only the engine calls this, during LOAD, with pointers that are alive until it returns.
-#[expect(unreachable_pub, reason = "exported by name, not by path")]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn time_bucket_init_c_api(
-    info: sys::duckdb_extension_info,
-    access: *const sys::duckdb_extension_access,
+/// Both pointers come from the engine, during LOAD, and are alive until this returns.
+pub(crate) unsafe fn load(
+    info: Info,
+    access: *const Access,
+    register: impl FnOnce(&Registry) -> Result<(), LoadError>,
 ) -> bool {
     let mut loaded = false;
     let report = |text: &CStr| {
@@ -36,41 +38,13 @@ pub unsafe extern "C" fn time_bucket_init_c_api(
     contain(c"time_bucket", report, || {
         fault::point("load");
         // SAFETY: both pointers are alive during LOAD.
-        loaded = unsafe { load(info, access) }?;
-        Ok(())
+        if let Some(registry) = unsafe { Registry::open(info, access) }? {
+            register(&registry)?;
+            loaded = true;
+        }
+        Ok::<_, LoadError>(())
     });
     loaded
-}
-
-/// Gives `Ok(false)` when the engine has refused and set the reason itself.
-///
-/// # Safety
-///
-/// As for [`time_bucket_init_c_api`].
-unsafe fn load(
-    info: sys::duckdb_extension_info,
-    access: *const sys::duckdb_extension_access,
-) -> Result<bool> {
-    // SAFETY: the pointers are alive during LOAD.
-    let initialized = unsafe { sys::duckdb_rs_extension_api_init(info, access, C_API_VERSION) };
-    if !initialized.map_err(|_| Error::Load { what: "C API" })? {
-        return Ok(false);
-    }
-    // SAFETY: the pointer is alive during LOAD.
-    let get_database = unsafe { (*access).get_database }.ok_or(Error::Load { what: "database" })?;
-    // SAFETY: the engine's own function, with the info that it gave.
-    let database = unsafe { get_database(info) };
-    if database.is_null() {
-        return Ok(false);
-    }
-    // SAFETY: the database is alive during LOAD.
-    let database = unsafe { *database };
-    // SAFETY: as above.
-    let connection = unsafe { Connection::open(database) }?;
-    // The connection is closed when the registry is dropped, before LOAD returns.
-    let registry = Registry { connection, database };
-    crate::functions::register(&registry)?;
-    Ok(true)
 }
 
 /// Where functions are registered.
@@ -80,15 +54,42 @@ pub(crate) struct Registry {
 }
 
 impl Registry {
+    /// Gives `None` when the engine has refused and set the reason itself. The connection is closed when the registry
+    /// is dropped, before LOAD returns.
+    ///
+    /// # Safety
+    ///
+    /// As for [`load`].
+    unsafe fn open(info: Info, access: *const Access) -> Result<Option<Self>, LoadError> {
+        // SAFETY: the pointers are alive during LOAD.
+        let initialized = unsafe { sys::duckdb_rs_extension_api_init(info, access, C_API_VERSION) };
+        if !initialized.map_err(|_| LoadError::Missing { what: "C API" })? {
+            return Ok(None);
+        }
+        // SAFETY: the pointer is alive during LOAD.
+        let get_database =
+            unsafe { (*access).get_database }.ok_or(LoadError::Missing { what: "database" })?;
+        // SAFETY: the engine's own function, with the info that it gave.
+        let database = unsafe { get_database(info) };
+        if database.is_null() {
+            return Ok(None);
+        }
+        // SAFETY: the database is alive during LOAD.
+        let database = unsafe { *database };
+        // SAFETY: as above.
+        let connection = unsafe { Connection::open(database) }?;
+        Ok(Some(Self { connection, database }))
+    }
+
     /// Adds overloads to the function that they name. An overload whose parameters the engine has already replaces it.
     pub(crate) fn scalars<S: Scalar>(
         &self,
         name: &'static CStr,
         overloads: impl IntoIterator<Item = (Signature, S)>,
-    ) -> Result<()> {
+    ) -> Result<(), LoadError> {
         let set = ScalarFunctionSet::new(name);
         fault::point("register");
-        let refused = || Error::Registration { name: name.to_string_lossy().into_owned() };
+        let refused = || LoadError::Registration { name: name.to_string_lossy().into_owned() };
         for (signature, overload) in overloads {
             let function = scalar::build(&signature, overload);
             // SAFETY: the set and the function are alive; the set keeps a copy, which shares the extra info.
@@ -101,18 +102,18 @@ impl Registry {
     }
 
     /// Adds a table function. The engine keeps the first one of a name, and drops others without a word.
-    pub(crate) fn table<T: Table>(&self, parameters: &Parameters, table: T) -> Result<()> {
+    pub(crate) fn table<T: Table>(&self, parameters: &Parameters, table: T) -> Result<(), LoadError> {
         let name = table.name();
         let function = table::build(parameters, table);
         // SAFETY: the connection and the function are alive; the catalog keeps a copy, which shares the extra info.
         let state = unsafe { sys::duckdb_register_table_function(self.connection.raw(), function.raw()) };
-        let refused = || Error::Registration { name: name.to_string_lossy().into_owned() };
+        let refused = || LoadError::Registration { name: name.to_string_lossy().into_owned() };
         (state == sys::DuckDBSuccess).then_some(()).ok_or_else(refused)
     }
 
     /// Adds a table function that is written with the `duckdb` crate.
-    pub(crate) fn vtab<T: VTab>(&self, name: &str) -> Result<()> {
-        let refused = |_| Error::Registration { name: name.to_owned() };
+    pub(crate) fn vtab<T: VTab>(&self, name: &str) -> Result<(), LoadError> {
+        let refused = |_| LoadError::Registration { name: name.to_owned() };
         // SAFETY: the database is alive during LOAD. The connection, which is closed when it is dropped here, does not
         // own it.
         let connection = unsafe { duckdb::Connection::open_from_raw(self.database) }.map_err(refused)?;

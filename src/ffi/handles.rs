@@ -1,7 +1,7 @@
 //! Owners of the engine's handles: each frees its handle once, when it is dropped.
 
-use crate::error::{Error, Result};
-use crate::kernel::{Civil, Interval, Precision};
+use crate::error::LoadError;
+use kernel::{Civil, Interval, Precision};
 use libduckdb_sys as sys;
 use std::ffi::CStr;
 
@@ -70,14 +70,14 @@ impl Connection {
     /// # Safety
     ///
     /// `database` is alive.
-    pub(super) unsafe fn open(database: sys::duckdb_database) -> Result<Self> {
+    pub(super) unsafe fn open(database: sys::duckdb_database) -> Result<Self, LoadError> {
         let mut connection = std::ptr::null_mut();
         // SAFETY: the database is alive, and the out pointer is valid.
         let state = unsafe { sys::duckdb_connect(database, &mut connection) };
         if state == sys::DuckDBSuccess {
             Ok(Self(connection))
         } else {
-            Err(Error::Load { what: "connection" })
+            Err(LoadError::Missing { what: "connection" })
         }
     }
 }

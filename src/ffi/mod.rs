@@ -1,4 +1,4 @@
-//! The border with the engine: the only place, with [`crate::simd`], that has `unsafe`.
+//! The border with the engine: the only place, with the kernel's `simd`, that has `unsafe`.
 //!
 //! What it promises to the rest of the crate:
 //! - every callback runs inside `contain`, so no panic unwinds into the engine;
@@ -17,7 +17,7 @@ mod scalar;
 mod table;
 mod vectors;
 
-pub(crate) use entry::Registry;
+pub(crate) use entry::{Access, Info, Registry, load};
 pub(crate) use handles::LogicalType;
 pub(crate) use libduckdb_sys::duckdb_type as TypeId;
 pub(crate) use scalar::{Arguments, Constant, Scalar, Signature};

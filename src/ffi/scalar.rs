@@ -5,7 +5,7 @@ use super::fault;
 use super::handles::{ClientContext, Expression, LogicalType, ScalarFunction, Value};
 use super::vectors::{Chunk, Output, Storage};
 use crate::error::{Argument, Error, Result};
-use crate::kernel::{Interval, Precision};
+use kernel::{Interval, Precision};
 use libduckdb_sys as sys;
 use std::ffi::{CStr, c_void};
 
@@ -87,7 +87,7 @@ unsafe extern "C" fn bind<S: Scalar>(info: sys::duckdb_bind_info) {
             sys::duckdb_scalar_function_set_bind_data(info, give_away(plan), Some(drop_box::<S::Plan>));
             sys::duckdb_scalar_function_set_bind_data_copy(info, Some(copy::<S::Plan>));
         }
-        Ok(())
+        Ok::<_, Error>(())
     });
 }
 

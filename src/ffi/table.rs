@@ -14,7 +14,7 @@ use super::fault;
 use super::handles::{LogicalType, TableFunction, Value};
 use super::vectors::{Rows, Storage};
 use crate::error::{Argument, Error, Result};
-use crate::kernel::Interval;
+use kernel::Interval;
 use libduckdb_sys as sys;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -106,7 +106,7 @@ unsafe extern "C" fn bind<T: Table>(info: sys::duckdb_bind_info) {
             let call = Call { plan, len, columns: storages };
             sys::duckdb_bind_set_bind_data(info, give_away(call), Some(drop_box::<Call<T::Plan>>));
         }
-        Ok(())
+        Ok::<_, Error>(())
     });
 }
 
@@ -121,7 +121,7 @@ unsafe extern "C" fn init<T: Table>(info: sys::duckdb_init_info) {
         // SAFETY: the init is running. The init data is a box of `Position`, which `produce` reads as such and the
         // engine frees with `drop_box`.
         unsafe { sys::duckdb_init_set_init_data(info, position, Some(drop_box::<Position>)) };
-        Ok(())
+        Ok::<_, Error>(())
     });
 }
 
@@ -144,7 +144,7 @@ unsafe extern "C" fn produce<T: Table>(info: sys::duckdb_function_info, output: 
             table.write(&call.plan, &mut Rows::new(output, &call.columns, from, len as usize))?;
             sys::duckdb_data_chunk_set_size(output, len);
         }
-        Ok(())
+        Ok::<_, Error>(())
     });
 }
 

@@ -3,7 +3,7 @@
 use super::TIMESTAMP_TZ_NS;
 use super::handles::LogicalType;
 use crate::error::{Error, Result};
-use crate::kernel::{Interval, List, intersect, is_valid};
+use kernel::{Interval, List, intersect, is_valid};
 use libduckdb_sys as sys;
 use std::marker::PhantomData;
 

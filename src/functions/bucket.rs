@@ -2,9 +2,9 @@
 
 use super::overloads::{Anchor, DateRefused, anchored, known, signature, with_date};
 use super::types::{Timestamp, Type};
-use crate::error::{Argument, Error, Result};
+use crate::error::{Argument, LoadError, Result};
 use crate::ffi::{Arguments, Chunk, Output, Registry, Scalar, Signature};
-use crate::kernel::{Civil, Edge, Grid, RowGrids, bucket_rows, bucket_slice};
+use kernel::{Edge, Grid, RowGrids, bucket_rows, bucket_slice};
 use std::ffi::CStr;
 
 /// The names and what each returns.
@@ -12,7 +12,7 @@ const FUNCTIONS: [(&CStr, Edge); 3] =
     [(c"time_bucket", Edge::Start), (c"time_bucket_start", Edge::Start), (c"time_bucket_end", Edge::End)];
 
 /// Registers all overloads that the running engine has the types for.
-pub(super) fn register(registry: &Registry) -> Result<()> {
+pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
     for (name, edge) in FUNCTIONS {
         let bucket = |timestamp, anchor| Bucket { name, edge, timestamp, anchor };
         let buckets = anchored().map(|(timestamp, anchor)| bucket(timestamp, anchor));
@@ -68,14 +68,12 @@ impl Scalar for Bucket {
         output.null_where_any_is(input);
         let (out, validity) = output.ticks_and_validity();
         if let Some(grid) = plan.and_then(Option::as_ref) {
-            bucket_slice(grid, precision, self.edge, ts, validity, out).map_err(|error| Error::OutOfRange {
-                edge: self.edge,
-                value: Civil { tick: ts[error.row], precision },
-            })
+            bucket_slice(grid, precision, self.edge, ts, validity, out)
+                .map_err(|out_of_range| out_of_range.error(self.edge, precision, ts).into())
         } else {
             let anchors = self.anchor.of_rows(input, ANCHOR);
             let grids = RowGrids { widths: input.intervals(WIDTH), anchors };
-            bucket_rows(&grids, precision, self.edge, ts, validity, out)
+            Ok(bucket_rows(&grids, precision, self.edge, ts, validity, out)?)
         }
     }
 }

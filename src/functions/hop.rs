@@ -3,9 +3,9 @@
 use super::overloads::{Anchor, DateRefused, anchored, known, signature, with_date};
 use super::types::Timestamp::{self, Micros};
 use super::types::Type;
-use crate::error::{Argument, Result};
+use crate::error::{Argument, Error, LoadError, Result};
 use crate::ffi::{Arguments, Chunk, Output, Registry, Scalar, Signature};
-use crate::kernel::{Hop, Hops, count_windows, write_windows};
+use kernel::{Hop, Hops, count_windows, write_windows};
 use std::ffi::CStr;
 
 const NAME: &CStr = c"time_bucket_hop";
@@ -17,7 +17,7 @@ const TS: usize = 2;
 const ANCHOR: usize = 3;
 
 /// Registers all overloads that the running engine has the types for.
-pub(super) fn register(registry: &Registry) -> Result<()> {
+pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
     let hops = anchored().map(|(timestamp, anchor)| HopWindows { timestamp, anchor });
     registry.scalars(NAME, hops.filter_map(|hop| Some((hop.signature()?, hop))))?;
     let refused = with_date().filter_map(|anchor| {
@@ -57,7 +57,8 @@ impl Scalar for HopWindows {
         let precision = self.timestamp.precision();
         let length = |index, argument| {
             let length = known(arguments.interval(index, argument)?, argument)?;
-            length.map(|length| precision.length_ticks(argument, length).map(|_| length)).transpose()
+            length.map(|length| precision.length_ticks(argument, length)).transpose()?;
+            Ok::<_, Error>(length)
         };
         let (slide, size) = (length(SLIDE, Argument::Slide)?, length(SIZE, Argument::Size)?);
         let anchor = self.anchor.ticks(arguments, ANCHOR, precision)?;
@@ -82,6 +83,6 @@ impl Scalar for HopWindows {
         let (lists, validity) = output.lists_and_validity();
         let windows = count_windows(&hops, precision, ts, validity, lists)?;
         let (lists, starts, ends) = output.windows(windows)?;
-        write_windows(&hops, precision, ts, lists, starts, ends)
+        Ok(write_windows(&hops, precision, ts, lists, starts, ends)?)
     }
 }

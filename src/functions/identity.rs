@@ -3,7 +3,7 @@
 
 use super::overloads::signature;
 use super::types::{Timestamp, Type};
-use crate::error::Result;
+use crate::error::{LoadError, Result};
 use crate::ffi::{Arguments, Chunk, Output, Registry, Scalar};
 use std::ffi::CStr;
 
@@ -11,7 +11,7 @@ use std::ffi::CStr;
 const TS: usize = 1;
 
 /// Registers an overload for each type of timestamp.
-pub(super) fn register(registry: &Registry) -> Result<()> {
+pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
     let overloads = Timestamp::ALL.into_iter().filter_map(|timestamp| {
         let ts = Type::Timestamp(timestamp);
         Some((signature([Some(Type::Interval), Some(ts)], ts)?, Identity))

@@ -1,6 +1,6 @@
 //! `time_bucket_macros`: the texts in `sql/macros`, so that the binary alone is enough.
 
-use crate::error::Result;
+use crate::error::LoadError;
 use crate::ffi::Registry;
 use duckdb::core::{DataChunkHandle, Inserter, LogicalTypeHandle, LogicalTypeId};
 use duckdb::vtab::{BindInfo, InitInfo, TableFunctionInfo, VTab};
@@ -24,7 +24,7 @@ const MACROS: &[(&str, &str)] = files![
 ];
 
 /// Registers the function.
-pub(super) fn register(registry: &Registry) -> Result<()> {
+pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
     registry.vtab::<Macros>("time_bucket_macros")
 }
 

@@ -12,11 +12,11 @@ mod series;
 mod table;
 mod types;
 
-use crate::error::Result;
+use crate::error::LoadError;
 use crate::ffi::Registry;
 
 /// Registers every function in the engine.
-pub(crate) fn register(registry: &Registry) -> Result<()> {
+pub(crate) fn register(registry: &Registry) -> Result<(), LoadError> {
     #[cfg(feature = "identity")]
     identity::register(registry)?;
     bucket::register(registry)?;

@@ -4,7 +4,7 @@ use super::types::Timestamp::{self, InstantMicros, InstantNanos, Micros, Millis,
 use super::types::Type;
 use crate::error::{Argument, Error, Result};
 use crate::ffi::{Arguments, Chunk, Constant, Output, Scalar, Signature};
-use crate::kernel::{Anchors, Precision};
+use kernel::{Anchors, Precision};
 use std::ffi::CStr;
 
 const LOCAL: &[Timestamp] = &[Seconds, Millis, Micros, Nanos];
@@ -85,15 +85,17 @@ impl Anchor {
             Self::Epoch => Ok(Some(0)),
             Self::Offset => {
                 let offset = arguments.interval(index, Argument::Offset)?;
-                known(offset, Argument::Offset)?.map(|offset| precision.offset_ticks(offset)).transpose()
+                Ok(known(offset, Argument::Offset)?
+                    .map(|offset| precision.offset_ticks(offset))
+                    .transpose()?)
             }
             Self::Origin(origin) => {
                 let ticks = known(arguments.ticks(index, Argument::Origin, origin.id())?, Argument::Origin)?;
-                ticks.map(|ticks| precision.origin_ticks(ticks, origin.precision())).transpose()
+                Ok(ticks.map(|ticks| precision.origin_ticks(ticks, origin.precision())).transpose()?)
             }
             Self::Date => {
                 let days = known(arguments.date(index, Argument::Origin)?, Argument::Origin)?;
-                days.map(|days| precision.date_ticks(days)).transpose()
+                Ok(days.map(|days| precision.date_ticks(days)).transpose()?)
             }
         }
     }

@@ -3,13 +3,13 @@
 use super::overloads::{known, signature};
 use super::table::{columns, interval, interval_of, parameters, ticks_of};
 use super::types::{Timestamp, Type};
-use crate::error::{Argument, Error, Result};
+use crate::error::{Argument, Error, LoadError, Result};
 use crate::ffi::{Arguments, Bound, Chunk, Constant, Output, Registry, Rows, Scalar, Table, TableArguments};
-use crate::kernel::{Panes, cadence_nanos, cadence_of, is_valid, lookback_nanos, pane_width};
+use kernel::{Panes, cadence_nanos, cadence_of, is_valid, lookback_nanos, pane_width};
 use std::ffi::CStr;
 
 /// Registers all overloads that the running engine has the types for.
-pub(super) fn register(registry: &Registry) -> Result<()> {
+pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
     let pane = signature([Some(Type::Interval), Some(Type::Interval)], Type::Interval);
     registry.scalars(PANE, pane.map(|signature| (signature, PaneWidth)))?;
     let cadences = Timestamp::ALL.into_iter().filter_map(|timestamp| {

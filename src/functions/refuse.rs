@@ -6,15 +6,15 @@
 
 use super::overloads::signature;
 use super::types::Type;
-use crate::error::{Error, Result};
+use crate::error::{Error, LoadError, Result};
 use crate::ffi::{Arguments, Chunk, Output, Registry, Scalar};
-use crate::kernel::is_valid;
+use kernel::is_valid;
 use std::ffi::CStr;
 
 const MESSAGE: usize = 0;
 
 /// Registers the function.
-pub(super) fn register(registry: &Registry) -> Result<()> {
+pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
     registry.scalars(Refuse.name(), signature([Some(Type::Text)], Type::Boolean).map(|types| (types, Refuse)))
 }
 

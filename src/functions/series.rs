@@ -2,13 +2,13 @@
 
 use super::table::{columns, interval, origin_ticks, parameters, ticks_of};
 use super::types::{Timestamp, Type, WINDOW_END, WINDOW_START};
-use crate::error::{Argument, Result};
+use crate::error::{Argument, LoadError, Result};
 use crate::ffi::{Bound, Registry, Rows, Table, TableArguments};
-use crate::kernel::{Cover, Series};
+use kernel::{Cover, Series};
 use std::ffi::CStr;
 
 /// Registers both.
-pub(super) fn register(registry: &Registry) -> Result<()> {
+pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
     if let Some(parameters) = parameters(3, &[(SeriesOf::ORIGIN, Type::Any)]) {
         registry.table(&parameters, SeriesOf)?;
     }

@@ -4,7 +4,7 @@ use super::overloads::origins;
 use super::types::{Timestamp, Type};
 use crate::error::{Argument, Error, Result};
 use crate::ffi::{Given, LogicalType, Parameters, TableArguments};
-use crate::kernel::Interval;
+use kernel::Interval;
 use std::ffi::CStr;
 
 /// `count` parameters of any type, and named ones; `None` if the running engine lacks a type.
@@ -64,8 +64,8 @@ pub(super) fn origin_ticks(given: &Given, timestamp: Timestamp, other: Argument)
     }
     // A DATE is midnight where there is no time zone.
     if let Some(days) = given.date().filter(|_| !timestamp.is_instant()) {
-        return timestamp.precision().date_ticks(days);
+        return Ok(timestamp.precision().date_ticks(days)?);
     }
     let (ticks, origin) = ticks_of(given, argument, origins(timestamp), other)?;
-    timestamp.precision().origin_ticks(ticks, origin.precision())
+    Ok(timestamp.precision().origin_ticks(ticks, origin.precision())?)
 }

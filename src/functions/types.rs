@@ -1,7 +1,7 @@
 //! The timestamp types of SQL.
 
 use crate::ffi::{LogicalType, TIMESTAMP_TZ_NS, TypeId};
-use crate::kernel::Precision;
+use kernel::Precision;
 use libduckdb_sys as sys;
 use std::ffi::CStr;
 

@@ -1,0 +1,44 @@
+# Benchmarks, each side by side with what it is compared to, and the report of them in docs/performance.md. Part of the Makefile.
+
+EXT_BENCH := build/bench/time_bucket.duckdb_extension
+ROWS   ?= 10000000
+ROUNDS ?= 9
+REPORT  = $(PYTHON) bench/report.py docs/performance.md docs/performance.svg $$(ls build/bench/*.json)
+
+$(EXT_BENCH): $(SOURCES) | $(EXT)
+	$(release) --features identity
+	$(PYTHON) scripts/package.py target/release/$(LIBRARY) $@
+
+## bench: time the functions against the built-in and a plain copy, on every engine
+.PHONY: bench
+bench: $(EXT) $(EXT_BENCH) $(ENGINES:%=build/engine-%/bin/python)
+	for engine in $(ENGINES); do \
+	  build/engine-$$engine/bin/python bench/sql.py --extension $(EXT_BENCH) --package $(EXT) --rows $(ROWS) \
+	    --rounds $(ROUNDS) --json build/bench/sql-$$engine.json; \
+	done
+	$(REPORT)
+
+build/race/bin/python: bench/requirements.txt Cargo.toml
+	$(PYTHON) -m venv build/race
+	$@ -m pip install --quiet --disable-pip-version-check duckdb==$(lastword $(ENGINES)) -r bench/requirements.txt
+	touch $@
+
+## bench-peers: race Polars, ClickHouse, DataFusion, pandas and numpy
+.PHONY: bench-peers
+bench-peers: $(EXT) build/race/bin/python
+	build/race/bin/python bench/peers.py --extension $(EXT) --rows $(ROWS) --rounds $(ROUNDS) \
+	  --json build/bench/peers.json
+	$(REPORT)
+
+## bench-growth: 10^5 to 10^9 generated rows
+.PHONY: bench-growth
+bench-growth: $(EXT) $(ENGINES:%=build/engine-%/bin/python)
+	for engine in $(ENGINES); do \
+	  build/engine-$$engine/bin/python bench/growth.py --extension $(EXT) --json build/bench/growth-$$engine.json; \
+	done
+	$(REPORT)
+
+## bench-kernel: criterion, the kernels alone
+.PHONY: bench-kernel
+bench-kernel:
+	$(CARGO) bench --locked --package kernel-benches
