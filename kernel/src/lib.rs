@@ -4,13 +4,30 @@
 //! holds `anchor + k * width` for every whole `k`, of either sign. [`Grid`] says which grid, [`Precision`] how long a
 //! tick is and which ticks are finite, and [`bucket_slice`] and [`bucket_rows`] apply them to columns.
 //!
+//! A column goes through in blocks of 2,048 rows, the engine's vector, that stay in the first-level cache:
+//!
+//! ```text
+//!  bucket_rows: a grid a row                       bucket_slice: one grid
+//!  rows with the same arguments, marked            block ──copy──▶ out
+//!  in a mask, go on together as one grid ────▶      │
+//!  rows that few others are like: one by one        ├─ no NULL: divide in f64 at once, keeping the extremes ──▶ done,
+//!                                                   │   if they say that the guess of where the rows lie was right
+//!                                                   └─ else scan for the extremes of the valid rows, and choose:
+//!                                                       one bucket            fill
+//!                                                       two neighbours        compare with the boundary
+//!                                                       2^52 units at most    divide in f64, exactly
+//!                                                       anything wider        multiply by a 64-bit reciprocal
+//! ```
+//!
+//! The smallest and the largest answer tell whether any is out of range, since floor is monotone; so no loop has to.
+//!
 //! Windows are made of the same points: [`Hop`] has those of overlapping windows, [`Panes`] cuts a lookback into
 //! disjoint panes, [`Series`] counts buckets out, and [`Cover`] picks stored windows that lie side by side.
 //!
 //! Nothing here knows DuckDB: slices go in and out, no allocation, no panic for any input, and no `unsafe` but for the
-//! few lines of [`simd`] that choose an instruction set. Loops run
-//! over NULL lanes too, because that is what lets them vectorise, so the loops themselves can't fail: whatever can
-//! be refused is refused before them, from the smallest and largest valid value.
+//! few lines of [`simd`] that choose an instruction set. Loops run over NULL lanes too, because that is what lets them
+//! vectorise, so the loops themselves can't fail: whatever can be refused is refused before them, from the smallest and
+//! largest valid value.
 
 mod arguments;
 mod civil;

@@ -33,6 +33,15 @@ def test_python(tmp_path):
     assert printed([sys.executable, "-"], code, tmp_path) == stated
 
 
+def test_every_function_and_macro_has_a_place_in_the_documents(con):
+    pages = README + "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("*.md"))
+    functions = con.sql("SELECT DISTINCT function_name FROM duckdb_functions() WHERE starts_with(function_name, 'time_bucket')")
+    macros = con.sql("SELECT name FROM time_bucket_macros()")
+    names = [name for (name,) in functions.fetchall() + macros.fetchall()]
+    assert len(names) > 15
+    assert [name for name in names if f"{name}(" not in pages] == []
+
+
 @pytest.mark.skipif(not NODE, reason="TIME_BUCKET_NODE is not set")
 def test_node():
     code, stated = example("js", "//")
