@@ -216,15 +216,14 @@ unsafe fn slice_mut<'a, T>(data: *mut T, len: usize) -> &'a mut [T] {
 /// It throws a C++ exception where it can't, which would end the process in a Rust frame. So its limit of 2^37 bytes a
 /// vector is kept here, and memory is asked for once before the engine does. It rounds up to a power of two.
 fn room_for(windows: u64) -> Option<usize> {
-    const LIMIT: usize = 1 << 37;
-    let capacity = usize::try_from(windows).ok()?.checked_next_power_of_two()?;
-    let bytes = capacity.checked_mul(size_of::<i64>()).filter(|&bytes| bytes <= LIMIT)?;
-    const WORTH_ASKING: usize = 1 << 24;
+    const LIMIT: u64 = 1 << 37;
+    const WORTH_ASKING: u64 = 1 << 24;
+    let bytes = windows.checked_next_power_of_two()?.checked_mul(size_of::<i64>() as u64).filter(|&bytes| bytes <= LIMIT)?;
     if bytes >= WORTH_ASKING {
         // A window has two ticks; what is asked for here is freed at once.
-        Vec::<u8>::new().try_reserve_exact(bytes.checked_mul(2)?).ok()?;
+        Vec::<u8>::new().try_reserve_exact(usize::try_from(2 * bytes).ok()?).ok()?;
     }
-    Some(windows as usize)
+    usize::try_from(windows).ok()
 }
 
 /// The result of one call.
