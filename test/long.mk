@@ -1,5 +1,15 @@
 # Runs that take minutes to hours, and what a release is checked by. Part of the Makefile, which says what they need.
 
+build/clients/bin/python: test/clients/requirements.txt
+	$(PYTHON) -m venv build/clients
+	$@ -m pip install --quiet --disable-pip-version-check duckdb==$(FIRST) -r $<
+	touch $@
+
+## test-clients: Ibis, dbt, SQLAlchemy, ADBC, pandas and Polars, and the examples of docs/clients.md
+.PHONY: test-clients
+test-clients: $(EXT) build/clients/bin/python
+	TIME_BUCKET_EXTENSION=$(abspath $(EXT)) build/clients/bin/python -m pytest -q -p no:cacheprovider test/clients
+
 ## soak: compare 50 million values on each engine with an oracle that shares no code
 .PHONY: soak
 soak: $(EXT) $(call engines,$(ENGINES))

@@ -1,0 +1,41 @@
+"""Each example of docs/clients.md prints what the block below it says."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import BUILT, EXTENSION, ROOT
+
+PAGE = ROOT / "docs/clients.md"
+SECTIONS = re.split(r"^## ", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# dbt tells its maintainers of each run unless it is asked not to; the time zone is that of the page.
+ENVIRONMENT = {**os.environ, "DO_NOT_TRACK": "1", "TZ": "UTC", "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+
+
+def run(command, code, folder):
+    done = subprocess.run(command, input=code, cwd=folder, capture_output=True, text=True, timeout=300, env=ENVIRONMENT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=[section.partition("\n")[0] for section in SECTIONS])
+def test_section(section, tmp_path):
+    printed = None
+    for language, name, code in BLOCK.findall(section):
+        code = code.replace(BUILT, EXTENSION.as_posix())
+        if language == "text":
+            assert printed is not None and printed.strip() == code.strip()
+            printed = None
+        elif name == "no-run":
+            continue
+        elif name:
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text(code, encoding="utf-8")
+        else:
+            assert printed is None, "an example whose output is not stated"
+            printed = run({"python": [sys.executable, "-"], "sh": ["sh", "-e"]}[language], code, tmp_path)
+    assert printed is None, "an example whose output is not stated"
