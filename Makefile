@@ -1,14 +1,16 @@
 # What a user and a contributor need; CI runs `make lint` and `make test`. `make help` lists every step.
-# Long runs are in test/long.mk, benchmarks in bench/bench.mk. Versions, engines and the C API are pinned in Cargo.toml, under
-# [package.metadata.duckdb].
+# What is released for all platforms is in platforms/platforms.mk, long runs are in test/long.mk, benchmarks in bench/bench.mk.
+# Versions, engines, platforms and the C API are pinned in Cargo.toml, under [package.metadata.duckdb].
 .DEFAULT_GOAL := release
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 
-PYTHON ?= python3
 CARGO  ?= cargo
-pinned  = $(shell $(PYTHON) -c 'import tomllib;v=tomllib.load(open("Cargo.toml","rb"))["package"]["metadata"]["duckdb"]["$(1)"];print(*[v] if isinstance(v,str) else v)')
+# The first Python that is 3.11 or later.
+PYTHON := $(or $(PYTHON),$(shell for python in python3 python python3.14 python3.13 python3.12 python3.11; do \
+  $$python -c 'import tomllib' 2>/dev/null && echo $$python && break; done),$(error Python 3.11 or later is needed))
+pinned  = $(shell $(PYTHON) scripts/project.py $(1))
 
 # Tests run on ENGINES; OTHERS are asked only whether they take the file.
 ENGINES := $(call pinned,engines)
@@ -16,14 +18,8 @@ OTHERS  := $(call pinned,refused) $(call pinned,taken)
 FIRST   := $(firstword $(ENGINES))
 EXT     := build/release/extension/time_bucket/time_bucket.duckdb_extension
 EXT_DEBUG := build/debug/extension/time_bucket/time_bucket.duckdb_extension
-ifeq ($(OS),Windows_NT)
-LIBRARY := time_bucket.dll
-else ifeq ($(shell uname -s),Darwin)
-LIBRARY := libtime_bucket.dylib
-else
-LIBRARY := libtime_bucket.so
-endif
-SOURCES := $(shell find src kernel/src -name '*.rs') $(wildcard sql/macros/*.sql) Cargo.toml kernel/Cargo.toml Cargo.lock scripts/package.py
+SOURCES := $(shell find src kernel/src -name '*.rs') $(wildcard sql/macros/*.sql) Cargo.toml kernel/Cargo.toml Cargo.lock \
+  scripts/build.py scripts/binary.py scripts/package.py scripts/project.py
 # The Python of a virtual environment that holds one engine: $(call engine,1.5.6)
 engine   = build/engine-$(1)/bin/python
 engines  = $(foreach version,$(1),$(call engine,$(version)))
@@ -31,25 +27,23 @@ engines  = $(foreach version,$(1),$(call engine,$(version)))
 space   := $(subst ,, )
 paths    = $(subst $(space),:,$(abspath $(1)))
 
-## release: build the extension (the default)
+# What builds and stamps a variant: $(call build,release)
+build    = CARGO=$(CARGO) $(PYTHON) scripts/build.py $(1) $@
+
+## release: build the extension (the default); PLATFORM=… as it is released for a platform
 .PHONY: release
-release: $(EXT)
+release: $(if $(PLATFORM),build/platforms/$(PLATFORM)/time_bucket.duckdb_extension,$(EXT))
 
-library  = $(CARGO) build --locked --package time_bucket
-# The bindings would carry the folder's path into the file, which two builds in two folders would then differ by.
-release  = RUSTFLAGS='$(RUSTFLAGS) --remap-path-prefix=$(CURDIR)=.' $(library) --release
-
+# DuckDB's own CI says in DUCKDB_PLATFORM what it wants.
 $(EXT): $(SOURCES)
-	$(release)
-	$(PYTHON) scripts/package.py target/release/$(LIBRARY) $@
+	$(call build,release) $(DUCKDB_PLATFORM:%=--expect %)
 
 ## debug: build it without optimisation
 .PHONY: debug
 debug: $(EXT_DEBUG)
 
 $(EXT_DEBUG): $(SOURCES)
-	$(library)
-	$(PYTHON) scripts/package.py target/debug/$(LIBRARY) $@
+	$(call build,debug) $(DUCKDB_PLATFORM:%=--expect %)
 
 build/tools/duckdb: Cargo.toml scripts/fetch.py
 	$(PYTHON) scripts/fetch.py cli $(@D)
@@ -74,7 +68,7 @@ demo: $(EXT) build/tools/duckdb build/data/flights.csv
 
 ## test: everything that a change has to pass, on every engine
 .PHONY: test
-test: test-rust test-sql test-engines test-docs soak-short
+test: test-rust test-sql test-engines test-release test-docs soak-short
 
 ## test-rust: the kernel against an exact oracle, edges and properties; the extension's own tests; the SQL runner's
 .PHONY: test-rust
@@ -104,8 +98,7 @@ test-engines: $(ENGINES:%=test-engines-%)
 FAULTS := build/faults/time_bucket.duckdb_extension
 
 $(FAULTS): $(SOURCES)
-	$(library) --features fault-injection
-	$(PYTHON) scripts/package.py target/debug/$(LIBRARY) $@
+	$(call build,faults)
 
 # The tests of the Node client run where there is a Node.
 NODE := $(if $(shell command -v npm),build/node)
@@ -147,7 +140,7 @@ lint:
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --no-deps --document-private-items
 
-include test/long.mk bench/bench.mk
+include platforms/platforms.mk test/long.mk bench/bench.mk
 
 ## clean: remove everything that was built or fetched
 .PHONY: clean

@@ -6,8 +6,7 @@ ROUNDS ?= 9
 REPORT  = $(PYTHON) bench/report.py docs/performance.md docs/performance.svg $$(ls build/bench/*.json)
 
 $(EXT_BENCH): $(SOURCES) | $(EXT)
-	$(release) --features identity
-	$(PYTHON) scripts/package.py target/release/$(LIBRARY) $@
+	$(call build,identity)
 
 ## bench: time the functions against the built-in and a plain copy, on every engine
 .PHONY: bench

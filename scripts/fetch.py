@@ -13,16 +13,11 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import tomllib
 import zipfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+import project
+
 EXE = ".exe" if sys.platform == "win32" else ""
-
-
-def pinned(key):
-    with open(ROOT / "Cargo.toml", "rb") as f:
-        return tomllib.load(f)["package"]["metadata"]["duckdb"][key]
 
 
 def download(requirement, into):
@@ -70,7 +65,7 @@ def main():
         sys.exit(__doc__)
     what, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     name, unpack, files = WHAT[what]
-    requirement = f"{name}=={pinned(what)}"
+    requirement = f"{name}=={project.DUCKDB[what]}"
     stamp = folder / f".{what}"  # names what the files came from; written last
     if not (stamp.exists() and stamp.read_text() == requirement and all((folder / f).exists() for f in files)):
         print(f"fetch: {requirement} from PyPI", flush=True)

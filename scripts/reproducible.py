@@ -1,27 +1,35 @@
 #!/usr/bin/env python3
-"""Builds the committed source in two folders of different names and compares the packaged files, byte for byte."""
+"""Builds the committed source twice, and compares the packaged files, byte for byte.
+
+The second time everything that must not matter is different: the folder, with a space in its name, the folder of cargo's
+registry, and the one that it builds in.
+"""
 
 import hashlib
+import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from project import ROOT
+
 FILE = "build/release/extension/time_bucket/time_bucket.duckdb_extension"
 
 
-def build(folder):
+def build(folder, **variables):
     folder.mkdir(parents=True)
     archive = subprocess.run(["git", "archive", "HEAD"], cwd=ROOT, check=True, capture_output=True).stdout
     subprocess.run(["tar", "x"], cwd=folder, input=archive, check=True)
-    subprocess.run(["make", "release"], cwd=folder, check=True)
+    subprocess.run(["make", "release"], cwd=folder, check=True, env=os.environ | variables)
     return hashlib.sha256((folder / FILE).read_bytes()).hexdigest()
 
 
 def main():
     with tempfile.TemporaryDirectory() as temporary:
-        hashes = [build(Path(temporary) / name) for name in ("a", "another/deeper/folder")]
+        there = Path(temporary)
+        hashes = [build(there / "a"),
+                  build(there / "another folder/deeper", CARGO_HOME=str(there / "home"), CARGO_TARGET_DIR=str(there / "built"))]
     print("\n".join(hashes))
     sys.exit("reproducible: the files differ" if hashes[0] != hashes[1] else 0)
 

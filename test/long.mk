@@ -34,7 +34,6 @@ fuzz-sql: $(EXT) $(call engines,$(ENGINES))
 
 # A nightly toolchain, by the name that rustup has it by.
 NIGHTLY ?= +nightly
-HOST     = $(shell rustc -vV | sed -n 's/^host: //p')
 FUZZED  := slice rows interval windows
 # The release profile is for a small file; a fuzzer wants its checks and its symbols.
 FUZZ_PROFILE := CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_STRIP=none CARGO_PROFILE_RELEASE_DEBUG=1 \
@@ -62,13 +61,10 @@ memory: $(EXT) $(call engines,$(ENGINES)) build/tools/duckdb build/asan/time_buc
 	$(PYTHON) test/memory.py valgrind --cli build/tools/duckdb --extension $(EXT)
 
 build/asan/time_bucket.duckdb_extension: $(SOURCES)
-	RUSTFLAGS='-Zsanitizer=address -Cforce-frame-pointers=yes' $(CARGO) $(NIGHTLY) build --locked --package time_bucket --target $(HOST) --target-dir target/asan
-	$(PYTHON) scripts/package.py target/asan/$(HOST)/debug/$(LIBRARY) $@
+	NIGHTLY=$(NIGHTLY) $(call build,asan)
 
 build/tsan/time_bucket.duckdb_extension: $(SOURCES) test/tsan_shim.c
-	RUSTFLAGS='-Zsanitizer=thread -Cforce-frame-pointers=yes' $(CARGO) $(NIGHTLY) build --locked --package time_bucket -Zbuild-std --target $(HOST) \
-	  --target-dir target/tsan
-	$(PYTHON) scripts/package.py target/tsan/$(HOST)/debug/$(LIBRARY) $@
+	NIGHTLY=$(NIGHTLY) $(call build,tsan)
 	gcc -shared -fPIC -O0 -fno-builtin -o $(@D)/shim.so test/tsan_shim.c
 
 ## miri: the kernel's tests in the interpreter of undefined behaviour (nightly with miri)
@@ -89,9 +85,9 @@ peers: $(EXT) build/peers/bin/python
 ## loading-table: write docs/loading.md anew
 .PHONY: loading-table
 loading-table: $(NEEDED)
-	TIME_BUCKET_LOADING_TABLE=1 $(call KNOWN,$(FIRST)) $(call engine,$(FIRST)) -m pytest -q -p no:cacheprovider test/engines/test_loading.py
+	TIME_BUCKET_LOADING_TABLE=1 $(call KNOWN,$(FIRST)) $(call engine,$(FIRST)) -m pytest -q -p no:cacheprovider test/engines/test_loading.py test/engines/test_install.py
 
-## reproducible: two builds in two folders, one hash
+## reproducible: two builds that share no folder, one hash
 .PHONY: reproducible
 reproducible:
 	$(PYTHON) scripts/reproducible.py

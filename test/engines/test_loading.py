@@ -1,7 +1,6 @@
 """What LOAD says to files that are damaged or meant for others, and which engines take the file.
 
-TIME_BUCKET_ENGINES: interpreters, separated as in PATH, each with another DuckDB. With TIME_BUCKET_LOADING_TABLE set
-to docs/loading.md the table there is written anew; without, it is checked.
+TIME_BUCKET_ENGINES: interpreters, separated as in PATH, each with another DuckDB.
 """
 
 import json
@@ -13,8 +12,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-TABLE = ROOT / "docs" / "loading.md"
+from loading_page import kept, one_line
+
 FOOTER = 534
 FIELDS = ["reserved", "reserved", "reserved", "abi", "version", "capi", "platform", "magic"]
 OTHERS = [path for path in os.environ.get("TIME_BUCKET_ENGINES", "").split(os.pathsep) if path]
@@ -86,12 +85,9 @@ def answers(run, path, content, modes=("unsigned",), python=sys.executable):
     return [json.loads(line) for line in output.splitlines()]
 
 
-def one_line(text, path):
-    """The first line, without paths, fit for a table."""
-    dead = " (and the database has to be opened anew)" * text.endswith("DEAD")
-    text = text.replace(str(path), "FILE").split("\n")[0]
-    text = re.sub(r"\(?/[^ \"']*\)?", "FILE", text)
-    return text.replace("|", "\\|").strip() + dead
+def row(text, path):
+    """What LOAD said, for the table."""
+    return one_line(text, path) + " (and the database has to be opened anew)" * text.endswith("DEAD")
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
@@ -172,13 +168,5 @@ def test_the_table_of_engines(in_process, extension, tmp_path):
                 if damage == "nothing":
                     assert ("v1.5.6" in said and "Error" in said) if refused else said == WORKS, (version, said)
                     assert "INTERNAL" not in said and "DEAD" not in said, (version, said)
-                rows.append((version, damage, "works" if said == WORKS else one_line(said, path)))
-    text = "| DuckDB | what was done to the file | what LOAD says |\n|---|---|---|\n"
-    text += "".join(f"| {version} | {damage} | {said} |\n" for version, damage, said in rows)
-    if os.environ.get("TIME_BUCKET_LOADING_TABLE"):
-        head = "# What LOAD says\n\nWritten by `make loading-table`, checked by `make test-engines`. FILE stands for a path.\n"
-        head += "A library that is damaged under a whole footer is found by a signature only: unsigned, it reaches the system's\n"
-        head += "loader, which may end the process.\n\n"
-        TABLE.parent.mkdir(exist_ok=True)
-        TABLE.write_text(head + text)
-    assert text in TABLE.read_text(), f"docs/loading.md is out of date; run make loading-table\n{text}"
+                rows.append((version, damage, "works" if said == WORKS else row(said, path)))
+    kept("LOAD", ["DuckDB", "what was done to the file", "what LOAD says"], rows)

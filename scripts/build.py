@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Builds the extension and stamps it.
+
+    build.py VARIANT FILE                   for this machine, as fast as it can be built
+    build.py VARIANT FILE --platform NAME   for a platform of Cargo.toml, as it is released; may be another than this one
+    build.py VARIANT FILE --expect NAME     for a platform, with the compiler and linker that this machine has
+
+A variant that differs in features or flags has a target folder of its own, and the library is the one that cargo names, so
+that no build can pick up what another left. The stamp's platform is read from the library. Paths of this machine are mapped,
+so that a commit has one file, whoever builds it.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import binary
+import package
+from project import PLATFORMS, ROOT, host_target
+
+CROSS = ROOT / "build" / "cross"
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).absolute()
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What cargo is told, the folder below TARGET, what rustc is told, and whether both are the nightly ones."""
+
+    options: tuple[str, ...] = ()
+    folder: str = "."
+    flags: tuple[str, ...] = ()
+    nightly: bool = False
+
+
+FRAMES = "-Cforce-frame-pointers=yes"
+VARIANTS = {
+    "debug": Variant(),
+    "release": Variant(("--release",)),
+    "identity": Variant(("--release", "--features", "identity"), "identity"),
+    "faults": Variant(("--features", "fault-injection"), "faults"),
+    "asan": Variant(("--target", host_target()), "asan", ("-Zsanitizer=address", FRAMES), nightly=True),
+    "tsan": Variant(("--target", host_target(), "-Zbuild-std"), "tsan", ("-Zsanitizer=thread", FRAMES), nightly=True),
+}
+
+
+def output(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL).stdout
+
+
+def sysroot_has(target):
+    return any((Path(output("rustc", "--print", "sysroot").strip()) / "lib/rustlib" / target / "lib").glob("libstd-*"))
+
+
+def tools(*sets):
+    """What platforms/tools.py fetches, in place."""
+    subprocess.run([sys.executable, ROOT / "platforms" / "tools.py", *sets], check=True)
+
+
+class Cargo:
+    """cargo for one platform: the command, its environment, and what its subcommand gets to know."""
+
+    def __init__(self, platform=None, portable=True):
+        self.environment = dict(os.environ)
+        self.command = [os.environ.get("CARGO", "cargo")]
+        self.arguments = []
+        self.flags = self.environment.pop("RUSTFLAGS", "").split()
+        self.folder = TARGET
+        self.triple = host_target()
+        if platform is None:
+            return
+        row = PLATFORMS[platform]
+        self.triple = row["target"] if self.native(row["target"]) or not portable else row.get("cross", row["target"])
+        if not sysroot_has(self.triple) and portable:
+            self.fetched_compiler()
+        # zig brings the libc that a release is linked with; Apple's and Microsoft's own tools are better where they are.
+        own = "wasm" in self.triple or "msvc" in self.triple or ("apple" in self.triple and sys.platform == "darwin")
+        with_zig = portable and not own
+        if with_zig:
+            tools("zig")
+            self.path(CROSS / "zig/bin")
+            # zig would write into the user's home.
+            self.environment["CARGO_ZIGBUILD_CACHE_DIR"] = str(CROSS / "zig-cache")
+            self.environment["ZIG_GLOBAL_CACHE_DIR"] = str(CROSS / "zig-cache")
+            self.command = ["cargo-zigbuild"]
+        self.arguments += ["--target", self.triple + (f".{row['glibc']}" if with_zig and "glibc" in row else "")]
+        if "musl" in self.triple:
+            # A library that is loaded can't bring a libc of its own.
+            self.flags.append("-Ctarget-feature=-crt-static")
+        elif "msvc" in self.triple:
+            # What DuckDB's own extensions do: no Visual C++ runtime is asked of the user.
+            self.flags.append("-Ctarget-feature=+crt-static")
+        elif "apple" in self.triple:
+            self.environment.setdefault("MACOSX_DEPLOYMENT_TARGET", row["minimum"])
+
+    def native(self, target):
+        """Whether the system's compiler and linker are the ones of `target`."""
+        return target == host_target() or ("msvc" in target and os.name == "nt") or ("apple" in target and sys.platform == "darwin")
+
+    def path(self, folder):
+        self.environment["PATH"] = f"{folder}{os.pathsep}{self.environment['PATH']}"
+
+    def fetched_compiler(self):
+        """A compiler that has its standard library as source, and builds it for any target."""
+        tools("rust")
+        usr = CROSS / "rust" / "usr"
+        self.path(usr / "bin")
+        self.environment |= {"LD_LIBRARY_PATH": str(usr / "lib/x86_64-linux-gnu"), "RUSTC_BOOTSTRAP": "1",
+                             "RUSTC": str(usr / "bin/rustc"), "CARGO": str(usr / "bin/cargo"), "RUSTDOC": str(usr / "bin/rustdoc")}
+        self.command = ["cargo"]
+        self.arguments.append("-Zbuild-std")
+        # Another compiler would build everything anew each time in a folder that two share.
+        self.folder = TARGET / "fetched"
+
+    def run(self, subcommand, *arguments, variant=Variant(), **options):
+        """Runs a subcommand of cargo, with the paths mapped for a release."""
+        target = (self.folder / variant.folder).resolve()
+        flags = [*self.flags, *variant.flags]
+        if "--release" in variant.options:
+            home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo")).absolute()
+            # The last that fits is taken.
+            flags += [f"--remap-path-prefix={path}={name}" for path, name in ((ROOT, "."), (target, "./target"), (home, "cargo"))]
+        environment = self.environment | {"CARGO_TARGET_DIR": str(target)}
+        if flags:
+            # Not RUSTFLAGS, which would be cut at the spaces of a path.
+            environment["CARGO_ENCODED_RUSTFLAGS"] = "\x1f".join(flags)
+        toolchain = [os.environ.get("NIGHTLY", "+nightly")] if variant.nightly else []
+        command = [*self.command, *toolchain, subcommand, *self.arguments, *variant.options, *arguments]
+        return subprocess.run(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, **options)
+
+
+def library(cargo, variant):
+    """Builds the library of a variant; its path."""
+    done = cargo.run("build", "--locked", "--package", "time_bucket", "--message-format", "json-render-diagnostics",
+                     variant=variant, stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit(done.returncode)
+    messages = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    made = [Path(file) for message in messages if message["reason"] == "compiler-artifact"
+            and message["target"]["name"] == "time_bucket" and "cdylib" in message["target"]["crate_types"]
+            for file in message["filenames"] if file.endswith((".so", ".dylib", ".dll", ".wasm"))]
+    if len(made) != 1:
+        sys.exit(f"build: cargo names {len(made)} libraries, not one: {made}")
+    return made[0]
+
+
+def check(found, platform, portable):
+    """Ends the build of a library that is not what was asked for."""
+    if platform and found.platform != platform:
+        sys.exit(f"build: the library is for {found.platform}, not for {platform}; a target of this name is needed, see platforms in Cargo.toml")
+    row = PLATFORMS.get(platform, {})
+    if portable and "glibc" in row and found.glibc() > tuple(map(int, row["glibc"].split("."))):
+        sys.exit(f"build: the library needs glibc {'.'.join(map(str, found.glibc()))}, and {row['glibc']} is promised")
+    if portable and "minimum" in row and found.minimum != row["minimum"]:
+        sys.exit(f"build: the library needs macOS {found.minimum}, and {row['minimum']} is promised")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("variant", choices=VARIANTS)
+    parser.add_argument("file", type=Path)
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--platform", choices=PLATFORMS)
+    which.add_argument("--expect", choices=PLATFORMS)
+    arguments = parser.parse_args()
+    name = arguments.platform or arguments.expect
+    portable = arguments.platform is not None
+    made = library(Cargo(name, portable), VARIANTS[arguments.variant])
+    found = binary.read(made.read_bytes())
+    check(found, name, portable)
+    package.write(made, arguments.file, found.platform)
+
+
+if __name__ == "__main__":
+    main()
