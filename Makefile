@@ -16,8 +16,10 @@ pinned  = $(shell $(PYTHON) scripts/project.py $(1))
 ENGINES := $(call pinned,engines)
 OTHERS  := $(call pinned,refused) $(call pinned,taken)
 FIRST   := $(firstword $(ENGINES))
-EXT     := build/release/extension/time_bucket/time_bucket.duckdb_extension
-EXT_DEBUG := build/debug/extension/time_bucket/time_bucket.duckdb_extension
+# The file that is built, tested and measured: BUILD=debug takes an unoptimised one, which is built faster.
+BUILD   ?= release
+built    = build/$(1)/extension/time_bucket/time_bucket.duckdb_extension
+EXT     := $(call built,$(BUILD))
 SOURCES := $(shell find src kernel/src -name '*.rs') $(wildcard sql/macros/*.sql) Cargo.toml kernel/Cargo.toml Cargo.lock \
   scripts/build.py scripts/binary.py scripts/package.py scripts/project.py
 # The Python of a virtual environment that holds one engine: $(call engine,1.5.6)
@@ -32,18 +34,15 @@ build    = CARGO=$(CARGO) $(PYTHON) scripts/build.py $(1) $@
 
 ## release: build the extension (the default); PLATFORM=… as it is released for a platform
 .PHONY: release
-release: $(if $(PLATFORM),build/platforms/$(PLATFORM)/time_bucket.duckdb_extension,$(EXT))
-
-# DuckDB's own CI says in DUCKDB_PLATFORM what it wants.
-$(EXT): $(SOURCES)
-	$(call build,release) $(DUCKDB_PLATFORM:%=--expect %)
+release: $(if $(PLATFORM),build/platforms/$(PLATFORM)/time_bucket.duckdb_extension,$(call built,release))
 
 ## debug: build it without optimisation
 .PHONY: debug
-debug: $(EXT_DEBUG)
+debug: $(call built,debug)
 
-$(EXT_DEBUG): $(SOURCES)
-	$(call build,debug) $(DUCKDB_PLATFORM:%=--expect %)
+# DuckDB's own CI says in DUCKDB_PLATFORM what it wants.
+$(call built,%): $(SOURCES)
+	$(call build,$*) $(DUCKDB_PLATFORM:%=--expect %)
 
 build/tools/duckdb: Cargo.toml scripts/fetch.py
 	$(PYTHON) scripts/fetch.py cli $(@D)
@@ -75,7 +74,7 @@ test: test-rust test-sql test-engines test-release test-docs soak-short
 test-rust: $(call engine,$(FIRST))
 	SQLTEST_PYTHON=$(abspath $(call engine,$(FIRST))) $(CARGO) test --locked
 
-## test-sql: test/sql on every engine
+## test-sql: test/sql on every engine; TESTS=test/sql/width.test for one file, BUILD=debug for a quick build
 .PHONY: test-sql
 test-sql: $(ENGINES:%=test-sql-%)
 
@@ -84,13 +83,13 @@ SQLTEST := target/debug/sqltest
 .PHONY: test-sql-%
 test-sql-%: $(EXT) build/engine-%/bin/python $(SQLTEST)
 	$(SQLTEST) --python $(call engine,$*) --extension $(EXT) --define TIME_BUCKET_EXTENSION=$(abspath $(EXT)) \
-	  $(if $(filter-out 1.%,$*),--define TIMESTAMPTZ_NS=1) test/sql
+	  $(if $(filter-out 1.%,$*),--define TIMESTAMPTZ_NS=1) $(or $(TESTS),test/sql)
 
 $(SQLTEST): $(shell find test/runner/src -type f) test/runner/Cargo.toml test/runner/engine.py
 	$(CARGO) build --locked --package sqltest
 	touch $@
 
-## test-engines: what SQL files can't say, in pytest, on every engine
+## test-engines: what SQL files can't say, in pytest, on every engine; TESTS='test/engines/test_soak.py -k hop' for some
 .PHONY: test-engines
 test-engines: $(ENGINES:%=test-engines-%)
 
@@ -117,7 +116,7 @@ NEEDED := $(EXT) $(FAULTS) build/tools/duckdb build/data/flights.csv $(call engi
 
 .PHONY: test-engines-%
 test-engines-%: $(NEEDED)
-	$(call KNOWN,$*) $(call engine,$*) -m pytest -q -p no:cacheprovider test/engines
+	$(call KNOWN,$*) $(call engine,$*) -m pytest -q -p no:cacheprovider $(or $(TESTS),test/engines)
 
 ## test-docs: every SQL block of README.md and docs/ in the CLI, against the output that it shows
 .PHONY: test-docs
