@@ -25,9 +25,6 @@ SOURCES := $(shell find src kernel/src -name '*.rs') $(wildcard sql/macros/*.sql
 # The Python of a virtual environment that holds one engine: $(call engine,1.5.6)
 engine   = build/engine-$(1)/bin/python
 engines  = $(foreach version,$(1),$(call engine,$(version)))
-# File names as one path list.
-space   := $(subst ,, )
-paths    = $(subst $(space),:,$(abspath $(1)))
 
 # What builds and stamps a variant: $(call build,release)
 build    = CARGO=$(CARGO) $(PYTHON) scripts/build.py $(1) $@
@@ -108,15 +105,15 @@ build/node/node_modules: test/clients/node/package-lock.json
 	cd $(@D) && npm ci --silent --no-audit --no-fund
 	touch $@
 
-# What the tests of an engine get to know, and need.
-KNOWN = TIME_BUCKET_EXTENSION=$(abspath $(EXT)) TIME_BUCKET_FAULTS=$(abspath $(FAULTS)) TIME_BUCKET_CLI=$(abspath build/tools/duckdb) \
-  TIME_BUCKET_ENGINES=$(call paths,$(call engines,$(sort $(OTHERS) $(ENGINES)))) \
-  TIME_BUCKET_OTHER_PYTHON=$(abspath $(call engine,$(firstword $(filter-out $(1),$(ENGINES))))) $(NODE:%=TIME_BUCKET_NODE=$(abspath %))
 NEEDED := $(EXT) $(FAULTS) build/tools/duckdb build/data/flights.csv $(call engines,$(OTHERS) $(ENGINES)) $(NODE:%=%/node_modules)
+
+## test-inputs: what pytest needs to be run by hand
+.PHONY: test-inputs
+test-inputs: $(NEEDED)
 
 .PHONY: test-engines-%
 test-engines-%: $(NEEDED)
-	$(call KNOWN,$*) $(call engine,$*) -m pytest -q -p no:cacheprovider $(or $(TESTS),test/engines)
+	TIME_BUCKET_EXTENSION=$(abspath $(EXT)) $(call engine,$*) -m pytest -q -p no:cacheprovider $(or $(TESTS),test/engines)
 
 ## test-docs: every SQL block of README.md and docs/ in the CLI, against the output that it shows
 .PHONY: test-docs

@@ -21,7 +21,7 @@ soak: $(EXT) $(call engines,$(ENGINES))
 .PHONY: stress
 stress: $(NEEDED)
 	for engine in $(ENGINES); do \
-	  TIME_BUCKET_STRESS_SECONDS=$(or $(SECONDS),180) $(call KNOWN,$(FIRST)) build/engine-$$engine/bin/python -m pytest -q -s \
+	  TIME_BUCKET_STRESS_SECONDS=$(or $(SECONDS),180) build/engine-$$engine/bin/python -m pytest -q -s \
 	    -p no:cacheprovider test/engines/test_concurrency.py; \
 	done
 
@@ -85,7 +85,7 @@ peers: $(EXT) build/peers/bin/python
 ## loading-table: write docs/loading.md anew
 .PHONY: loading-table
 loading-table: $(NEEDED)
-	TIME_BUCKET_LOADING_TABLE=1 $(call KNOWN,$(FIRST)) $(call engine,$(FIRST)) -m pytest -q -p no:cacheprovider test/engines/test_loading.py test/engines/test_install.py
+	TIME_BUCKET_LOADING_TABLE=1 $(call engine,$(FIRST)) -m pytest -q -p no:cacheprovider test/engines/test_loading.py test/engines/test_install.py
 
 ## reproducible: two builds that share no folder, one hash
 .PHONY: reproducible

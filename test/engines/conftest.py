@@ -2,14 +2,17 @@
 
     build/engine-2.0.1/bin/python -m pytest test/engines
 
+What else the tests need is found where `make test-inputs` puts it. A test whose input is missing fails, and says so.
 TIME_BUCKET_EXTENSION names the extension's file, if it is not the one that `make` builds.
 """
 import gc
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import textwrap
+import tomllib
 
 import duckdb
 import pytest
@@ -18,7 +21,47 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILT = ROOT / "build/release/extension/time_bucket/time_bucket.duckdb_extension"
 EXTENSION = pathlib.Path(os.environ.get("TIME_BUCKET_EXTENSION", BUILT)).resolve()
 MACROS = "\n".join(file.read_text(encoding="utf-8") for file in sorted((ROOT / "sql/macros").glob("*.sql")))
+PINNED = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["package"]["metadata"]["duckdb"]
 CONFIG = {"allow_unsigned_extensions": True, "autoinstall_known_extensions": False}
+
+
+def built(path):
+    """An input of the tests."""
+    if not (ROOT / path).exists():
+        pytest.fail(f"{path} is missing; run `make test-inputs`", pytrace=False)
+    return ROOT / path
+
+
+def engine(version):
+    """The interpreter of the virtual environment with this DuckDB."""
+    return built(f"build/engine-{version}/bin/python")
+
+
+@pytest.fixture(scope="session")
+def faults():
+    """The file that was built with the feature `fault-injection`."""
+    return built("build/faults/time_bucket.duckdb_extension")
+
+
+@pytest.fixture(scope="session")
+def cli():
+    """The DuckDB command line."""
+    return built("build/tools/duckdb")
+
+
+@pytest.fixture(scope="session")
+def node():
+    """A folder where @duckdb/node-api is installed; a machine without Node, unless it is CI, does without."""
+    if not shutil.which("npm") and not os.environ.get("CI"):
+        pytest.skip("there is no npm")
+    built("build/node/node_modules")
+    return ROOT / "build/node"
+
+
+@pytest.fixture(scope="session")
+def other_python():
+    """The interpreter with the other engine that tests run on."""
+    return engine(next(version for version in PINNED["engines"] if version != duckdb.__version__))
 
 
 @pytest.fixture

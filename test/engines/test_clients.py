@@ -1,13 +1,9 @@
-"""The types that Python's data libraries, the CLI and Node give back: T itself, its unit and zone intact.
-
-TIME_BUCKET_CLI names the DuckDB CLI; TIME_BUCKET_NODE the folder test/clients/node after `npm ci`.
-"""
+"""The types that Python's data libraries, the CLI and Node give back: T itself, its unit and zone intact."""
 
 import datetime
 import json
 import os
 import subprocess
-from pathlib import Path
 
 import duckdb
 import numpy
@@ -15,7 +11,6 @@ import pandas
 import pyarrow
 import pytest
 
-CLI, NODE = os.environ.get("TIME_BUCKET_CLI"), os.environ.get("TIME_BUCKET_NODE")
 MAJOR = int(duckdb.__version__.split(".")[0])
 # Type, unit, whether it has a zone, its name in SQL.
 TYPES = [
@@ -122,22 +117,20 @@ def test_parameters_are_values_that_bind(connect):
     assert connection.execute(sql, [hour, ts]).fetchone() == noon
 
 
-@pytest.mark.skipif(not CLI, reason="TIME_BUCKET_CLI is not set")
-def test_the_cli(extension):
+def test_the_cli(extension, cli):
     sql = (
         f"LOAD '{extension}'; SELECT time_bucket(INTERVAL '7 days', TIMESTAMP '2024-01-04 12:00:00') AS b, "
         "typeof(time_bucket(INTERVAL '1 microsecond', make_timestamp_ns(1999))) AS t, "
         "time_bucket(INTERVAL '1 microsecond', make_timestamp_ns(1999))::VARCHAR AS n"
     )
-    done = subprocess.run([CLI, "-unsigned", "-json", "-c", sql], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([cli, "-unsigned", "-json", "-c", sql], capture_output=True, text=True, timeout=60, check=True)
     assert json.loads(done.stdout) == [{"b": "2024-01-04 00:00:00", "t": "TIMESTAMP_NS", "n": "1970-01-01 00:00:00.000001"}]
     wrong = "SELECT time_bucket(INTERVAL '1 month', TIMESTAMP '2024-01-01')"
-    done = subprocess.run([CLI, "-unsigned", "-c", f"LOAD '{extension}'", "-c", wrong], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([cli, "-unsigned", "-c", f"LOAD '{extension}'", "-c", wrong], capture_output=True, text=True, timeout=60)
     assert done.returncode != 0 and "time_bucket: width INTERVAL '1 month' is calendar" in done.stderr
 
 
-@pytest.mark.skipif(not NODE, reason="TIME_BUCKET_NODE is not set")
-def test_node(extension):
+def test_node(extension, node):
     environment = {**os.environ, "TIME_BUCKET_EXTENSION": str(extension)}
-    done = subprocess.run(["node", "--test", "test.mjs"], cwd=Path(NODE), capture_output=True, text=True, timeout=120, env=environment)
+    done = subprocess.run(["node", "--test", "test.mjs"], cwd=node, capture_output=True, text=True, timeout=120, env=environment)
     assert done.returncode == 0, done.stdout[-3000:]

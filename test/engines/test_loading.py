@@ -1,22 +1,17 @@
-"""What LOAD says to files that are damaged or meant for others, and which engines take the file.
-
-TIME_BUCKET_ENGINES: interpreters, separated as in PATH, each with another DuckDB.
-"""
+"""What LOAD says to files that are damaged or meant for others, and which engines take the file."""
 
 import json
-import os
 import re
 import sys
 from pathlib import Path
 
 import duckdb
 import pytest
-
+from conftest import PINNED, engine
 from loading_page import kept, one_line
 
 FOOTER = 534
 FIELDS = ["reserved", "reserved", "reserved", "abi", "version", "capi", "platform", "magic"]
-OTHERS = [path for path in os.environ.get("TIME_BUCKET_ENGINES", "").split(os.pathsep) if path]
 
 LOAD = """
     import json
@@ -155,13 +150,13 @@ def test_loads_again_after_a_refusal(connect, extension, tmp_path):
     assert connection.execute("SELECT count(time_bucket_end(INTERVAL '1 day', now()))").fetchone() == (1,)
 
 
-@pytest.mark.skipif(not OTHERS, reason="TIME_BUCKET_ENGINES is not set")
 def test_the_table_of_engines(in_process, extension, tmp_path):
     content = extension.read_bytes()
     rows = []
-    for python in OTHERS:
+    *_, newest = versions = sorted(PINNED["refused"] + PINNED["taken"] + PINNED["engines"])
+    for python in map(engine, versions):
         for damage, (change, _) in DAMAGES.items():
-            if damage == "nothing" or Path(python) == Path(OTHERS[-1]):
+            if damage == "nothing" or python == engine(newest):
                 path = tmp_path / "d" / "time_bucket.duckdb_extension"
                 (version, said), = answers(in_process, path, change(content), python=python)
                 refused = tuple(map(int, version.split("."))) < (1, 5, 6)

@@ -1,17 +1,13 @@
 """The clients' examples of README.md print what it says. Its SQL is checked by scripts/check_docs.py."""
 
-import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
-import pytest
 from conftest import EXTENSION, ROOT
 
 BUILT = "build/release/extension/time_bucket/time_bucket.duckdb_extension"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-NODE = os.environ.get("TIME_BUCKET_NODE")  # a folder where @duckdb/node-api is installed
 
 
 def example(language, comment):
@@ -42,7 +38,6 @@ def test_every_function_and_macro_has_a_place_in_the_documents(con):
     assert [name for name in names if f"{name}(" not in pages] == []
 
 
-@pytest.mark.skipif(not NODE, reason="TIME_BUCKET_NODE is not set")
-def test_node():
+def test_node(node):
     code, stated = example("js", "//")
-    assert printed(["node", "--input-type=module"], code, Path(NODE)) == stated
+    assert printed(["node", "--input-type=module"], code, node) == stated
