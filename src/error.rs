@@ -88,6 +88,11 @@ pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 /// Why LOAD fails.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub(crate) enum LoadError {
+    /// A second engine of the process loads the file that serves the first.
+    #[error(
+        "this file already serves another DuckDB in this process; LOAD a copy of it, by the same name, from another folder"
+    )]
+    SecondEngine,
     /// The engine refused to register a function while the extension was loaded.
     #[error("the engine refused to register {name}")]
     Registration {

@@ -3,6 +3,9 @@
 //! A panic that unwinds out of an `extern "C"` function aborts the user's process, so a callback's whole body runs
 //! inside [`contain`]: a panic in the body, in an error's `Display` or while a value is dropped becomes an error text
 //! for the engine, and the next statement runs. The panic hook still prints to standard error first.
+//!
+//! Only what finds the callback's own data stands before that: calls of the C API, through pointers that were there
+//! when the extension was loaded.
 
 use super::fault;
 use crate::error::Line;
@@ -11,18 +14,39 @@ use std::ffi::{CStr, CString, c_void};
 use std::fmt::{self, Display};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+// Without unwinding nothing is contained. Emscripten's engines are built without exceptions that could be caught here,
+// so there a panic ends the page's worker, as any other trap does.
+#[cfg(all(panic = "abort", not(target_os = "emscripten")))]
+compile_error!("time_bucket contains panics by unwinding: build it with panic = \"unwind\"");
+
 /// Runs `body`; hands `report` one line, `name: message`, when it fails or panics.
 pub(super) fn contain<E: Line>(
     name: &CStr,
     report: impl FnOnce(&CStr),
     body: impl FnOnce() -> Result<(), E>,
 ) {
-    let text = match catch(body) {
+    let line = match catch(body) {
         Ok(Ok(())) => return,
-        Ok(Err(error)) => catch(|| error_line(name, &error)),
-        Err(message) => catch(|| error_line(name, &Panicked { message })),
+        Ok(Err(error)) => line_of(name, &error),
+        Err(message) => line_of(name, &Panicked { message }),
     };
-    report(&text.unwrap_or_else(|_| c"time_bucket: an error whose text can't be shown".into()));
+    report(&line);
+}
+
+/// [`contain`] for a body that only fails by a panic, within a callback of another crate, which hands on any error.
+pub(crate) fn contained<T>(name: &CStr, body: impl FnOnce() -> T) -> Result<T, Box<dyn std::error::Error>> {
+    let line = |message| line_of(name, &Panicked { message }).to_string_lossy().into();
+    catch(body).map_err(line)
+}
+
+/// An error's line as C text, whatever its `Display` does.
+fn line_of(name: &CStr, error: &impl Line) -> CString {
+    let line = || {
+        fault::point("display");
+        let line = error.line(&name.to_string_lossy()).replace(['\n', '\r', '\0'], " ");
+        CString::new(line).unwrap_or_default()
+    };
+    catch(line).unwrap_or_else(|_| c"time_bucket: an error whose text can't be shown".into())
 }
 
 /// A panic, which is a fault of this extension.
@@ -64,13 +88,6 @@ fn message_of(payload: &(dyn Any + Send)) -> &str {
     text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }
 
-/// `name: error` as one line of C text.
-fn error_line(name: &CStr, error: &impl Line) -> CString {
-    fault::point("display");
-    let line = error.line(&name.to_string_lossy()).replace(['\n', '\r', '\0'], " ");
-    CString::new(line).unwrap_or_default()
-}
-
 /// Gives a value away to the engine, which frees it with [`drop_box`].
 pub(super) fn give_away<T>(value: T) -> *mut c_void {
     Box::into_raw(Box::new(value)).cast()
@@ -88,3 +105,6 @@ pub(super) unsafe extern "C" fn drop_box<T>(pointer: *mut c_void) {
         drop(unsafe { Box::from_raw(pointer.cast::<T>()) });
     });
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,9 +9,16 @@ use crate::error::LoadError;
 use duckdb::vtab::VTab;
 use libduckdb_sys as sys;
 use std::ffi::CStr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The version of the C API whose functions are used, as `package.metadata.duckdb` in Cargo.toml says too.
-const C_API_VERSION: &str = "v1.5.6";
+const C_API_VERSION: &CStr = c"v1.5.6";
+
+/// One function of the engine that this image of the library calls, as an address; 0 before the first LOAD.
+///
+/// `libduckdb-sys` keeps one table of the engine's functions for each image, and a system's loader gives the same file
+/// the same image. So a second engine of the process must not be let in: it would be called by the first one's queries.
+static ENGINE: AtomicUsize = AtomicUsize::new(0);
 
 /// What the engine hands over during LOAD, and its functions for it.
 pub(crate) use libduckdb_sys::{duckdb_extension_access as Access, duckdb_extension_info as Info};
@@ -40,6 +47,7 @@ pub(crate) unsafe fn load(
         // SAFETY: both pointers are alive during LOAD.
         if let Some(registry) = unsafe { Registry::open(info, access) }? {
             register(&registry)?;
+            registry.connection.run(c"COMMIT")?;
             loaded = true;
         }
         Ok::<_, LoadError>(())
@@ -47,7 +55,7 @@ pub(crate) unsafe fn load(
     loaded
 }
 
-/// Where functions are registered.
+/// Where functions are registered: all of them, in one transaction, or none.
 pub(crate) struct Registry {
     connection: Connection,
     database: sys::duckdb_database,
@@ -55,14 +63,29 @@ pub(crate) struct Registry {
 
 impl Registry {
     /// Gives `None` when the engine has refused and set the reason itself. The connection is closed when the registry
-    /// is dropped, before LOAD returns.
+    /// is dropped, before LOAD returns; what is not committed then is undone.
     ///
     /// # Safety
     ///
     /// As for [`load`].
     unsafe fn open(info: Info, access: *const Access) -> Result<Option<Self>, LoadError> {
+        // SAFETY: the pointer is alive during LOAD.
+        let get_api = unsafe { (*access).get_api }.ok_or(LoadError::Missing { what: "C API" })?;
+        // SAFETY: the engine's own function, with the info that it gave and a C string.
+        let api = unsafe { get_api(info, C_API_VERSION.as_ptr()) }.cast::<sys::duckdb_ext_api_v1>();
+        if api.is_null() {
+            return Ok(None);
+        }
+        // SAFETY: the table is alive during LOAD, and is one of the version that was asked for.
+        let engine = unsafe { (*api).duckdb_connect }.map_or(0, |connect| connect as usize);
+        if let Err(first) = ENGINE.compare_exchange(0, engine, Ordering::AcqRel, Ordering::Acquire)
+            && first != engine
+        {
+            return Err(LoadError::SecondEngine);
+        }
+        let version = C_API_VERSION.to_str().unwrap_or_default();
         // SAFETY: the pointers are alive during LOAD.
-        let initialized = unsafe { sys::duckdb_rs_extension_api_init(info, access, C_API_VERSION) };
+        let initialized = unsafe { sys::duckdb_rs_extension_api_init(info, access, version) };
         if !initialized.map_err(|_| LoadError::Missing { what: "C API" })? {
             return Ok(None);
         }
@@ -78,6 +101,7 @@ impl Registry {
         let database = unsafe { *database };
         // SAFETY: as above.
         let connection = unsafe { Connection::open(database) }?;
+        connection.run(c"BEGIN")?;
         Ok(Some(Self { connection, database }))
     }
 
@@ -88,7 +112,7 @@ impl Registry {
         overloads: impl IntoIterator<Item = (Signature, S)>,
     ) -> Result<(), LoadError> {
         let set = ScalarFunctionSet::new(name);
-        fault::point("register");
+        fault::point(&name.to_string_lossy());
         let refused = || LoadError::Registration { name: name.to_string_lossy().into_owned() };
         for (signature, overload) in overloads {
             let function = scalar::build(&signature, overload);
@@ -104,6 +128,7 @@ impl Registry {
     /// Adds a table function. The engine keeps the first one of a name, and drops others without a word.
     pub(crate) fn table<T: Table>(&self, parameters: &Parameters, table: T) -> Result<(), LoadError> {
         let name = table.name();
+        fault::point(&name.to_string_lossy());
         let function = table::build(parameters, table);
         // SAFETY: the connection and the function are alive; the catalog keeps a copy, which shares the extra info.
         let state = unsafe { sys::duckdb_register_table_function(self.connection.raw(), function.raw()) };
@@ -111,13 +136,16 @@ impl Registry {
         (state == sys::DuckDBSuccess).then_some(()).ok_or_else(refused)
     }
 
-    /// Adds a table function that is written with the `duckdb` crate.
-    pub(crate) fn vtab<T: VTab>(&self, name: &str) -> Result<(), LoadError> {
-        let refused = |_| LoadError::Registration { name: name.to_owned() };
+    /// Adds a table function that is written with the `duckdb` crate. It has to be the last one: the crate registers it
+    /// on a connection and in a transaction of its own, which is over before the one of all others is.
+    pub(crate) fn vtab<T: VTab>(&self, name: &CStr) -> Result<(), LoadError> {
+        let name = name.to_string_lossy();
+        fault::point(&name);
+        let refused = |_| LoadError::Registration { name: name.clone().into_owned() };
         // SAFETY: the database is alive during LOAD. The connection, which is closed when it is dropped here, does not
         // own it.
         let connection = unsafe { duckdb::Connection::open_from_raw(self.database) }.map_err(refused)?;
-        connection.register_table_function::<T>(name).map_err(refused)
+        connection.register_table_function::<T>(&name).map_err(refused)
     }
 }
 
@@ -127,6 +155,6 @@ mod tests {
     #[test]
     fn the_c_api_version_is_that_of_the_manifest() {
         let manifest = include_str!("../../Cargo.toml");
-        assert!(manifest.contains(&format!("capi = \"{}\"", super::C_API_VERSION)));
+        assert!(manifest.contains(&format!("capi = \"{}\"", super::C_API_VERSION.to_str().unwrap())));
     }
 }

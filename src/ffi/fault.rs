@@ -4,10 +4,10 @@
 
 /// Panics when the environment variable `TIME_BUCKET_FAULT` names this callback.
 #[cfg(feature = "fault-injection")]
-pub(super) fn point(callback: &str) {
+pub(crate) fn point(callback: &str) {
     assert!(std::env::var("TIME_BUCKET_FAULT").as_deref() != Ok(callback), "fault injected into {callback}");
 }
 
 #[cfg(not(feature = "fault-injection"))]
 #[inline(always)]
-pub(super) const fn point(_: &str) {}
+pub(crate) const fn point(_: &str) {}

@@ -62,6 +62,10 @@ owner!(
     Value(sys::duckdb_value), sys::duckdb_destroy_value
 );
 owner!(
+    /// A vector of our own.
+    Vector(sys::duckdb_vector), sys::duckdb_destroy_vector
+);
+owner!(
     /// The reason why the engine failed, or null.
     ErrorData(sys::duckdb_error_data), sys::duckdb_destroy_error_data
 );
@@ -79,6 +83,28 @@ impl Connection {
         } else {
             Err(LoadError::Missing { what: "connection" })
         }
+    }
+
+    /// Runs a statement without a result.
+    pub(super) fn run(&self, sql: &CStr) -> Result<(), LoadError> {
+        // SAFETY: the connection is alive and the text is a C string; no result is asked for.
+        let state = unsafe { sys::duckdb_query(self.raw(), sql.as_ptr(), std::ptr::null_mut()) };
+        (state == sys::DuckDBSuccess).then_some(()).ok_or(LoadError::Missing { what: "transaction" })
+    }
+}
+
+impl Vector {
+    /// A vector of another one's type with room for `capacity` rows, or `None` where memory lacks.
+    ///
+    /// # Safety
+    ///
+    /// `like` is alive.
+    pub(super) unsafe fn new(like: sys::duckdb_vector, capacity: sys::idx_t) -> Option<Self> {
+        // SAFETY: the vector is alive; the type that it gives is ours.
+        let logical_type = LogicalType(unsafe { sys::duckdb_vector_get_column_type(like) });
+        // SAFETY: the type is alive, and is copied. The vector is ours; null says that it could not be allocated.
+        let vector = unsafe { sys::duckdb_create_vector(logical_type.raw(), capacity) };
+        (!vector.is_null()).then_some(Self(vector))
     }
 }
 
@@ -249,17 +275,41 @@ impl Value {
         unsafe { sys::duckdb_is_null_value(self.raw()) }
     }
 
-    /// As an interval, or `None` when it can't be cast to one. The C API marks a failed cast by the smallest value
-    /// of every field, which no interval literal can have.
+    /// As an interval, or `None` when it can't be cast to one.
+    ///
+    /// The C API marks a failed cast by the interval that is lowest in every field, which can be meant as well. A value
+    /// that is an interval means it. A text means it if it is a month longer with a month before it: what can't be cast
+    /// still can't then.
     pub(super) fn interval(&self) -> Option<Interval> {
-        // SAFETY: the handle is alive and not NULL.
-        let sys::duckdb_interval { months, days, micros } = unsafe { sys::duckdb_get_interval(self.raw()) };
-        let failed = months == i32::MIN && days == i32::MIN && micros == i64::MIN;
-        (!failed).then_some(Interval { months, days, micros })
+        const LOWEST: Interval = Interval { months: i32::MIN, days: i32::MIN, micros: i64::MIN };
+        let interval = self.cast_to_interval();
+        let is_meant = || match self.type_id() {
+            sys::DUCKDB_TYPE_DUCKDB_TYPE_INTERVAL => true,
+            sys::DUCKDB_TYPE_DUCKDB_TYPE_VARCHAR => {
+                let longer = Self::of_text(&format!("1 month {}", self.text()));
+                let longer = longer.map(|longer| longer.cast_to_interval());
+                longer == Some(Interval { months: LOWEST.months + 1, ..LOWEST })
+            }
+            _ => false,
+        };
+        (interval != LOWEST || is_meant()).then_some(interval)
     }
 
-    /// The ticks of a timestamp and what one is worth, or `None` for a value of another type. No value is cast: the
-    /// engine may throw where it casts between timestamps, which would end the process here.
+    fn cast_to_interval(&self) -> Interval {
+        // SAFETY: the handle is alive and not NULL.
+        let sys::duckdb_interval { months, days, micros } = unsafe { sys::duckdb_get_interval(self.raw()) };
+        Interval { months, days, micros }
+    }
+
+    fn of_text(text: &str) -> Option<Self> {
+        // SAFETY: the pointer and the length are those of a text, which is copied. The value is ours.
+        let value =
+            unsafe { sys::duckdb_create_varchar_length(text.as_ptr().cast(), text.len() as sys::idx_t) };
+        (!value.is_null()).then_some(Self(value))
+    }
+
+    /// The ticks of a timestamp and what one is worth, or `None` for a value of another type. Each is read as what it
+    /// is, since the engine may throw where it computes a cast between timestamps, which would end the process here.
     pub(super) fn timestamp(&self) -> Option<(i64, Precision)> {
         // SAFETY: the handle is alive and not NULL; each function reads its own type as it is.
         unsafe {
@@ -276,7 +326,8 @@ impl Value {
                 sys::DUCKDB_TYPE_DUCKDB_TYPE_TIMESTAMP_TZ => {
                     Some((sys::duckdb_get_timestamp_tz(self.raw()).micros, Precision::Microsecond))
                 }
-                // The C API has no function for the type with a time zone; its values are the same numbers.
+                // The C API has no function for the type with a time zone. This one casts it to the type without,
+                // which the engine does by taking the number over: it can't fail, and changes nothing.
                 sys::DUCKDB_TYPE_DUCKDB_TYPE_TIMESTAMP_NS | super::TIMESTAMP_TZ_NS => {
                     Some((sys::duckdb_get_timestamp_ns(self.raw()).nanos, Precision::Nanosecond))
                 }

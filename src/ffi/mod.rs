@@ -1,7 +1,8 @@
 //! The border with the engine: the only place, with the kernel's `simd`, that has `unsafe`.
 //!
 //! What it promises to the rest of the crate:
-//! - every callback runs inside `contain`, so no panic unwinds into the engine;
+//! - every callback runs inside `contain` (those of the `duckdb` crate in its own, and what they call of ours inside
+//!   `contained`), so no panic unwinds into the engine;
 //! - every handle that the engine gives away is owned by a type that frees it once;
 //! - vectors appear as slices whose length is the chunk's and whose element type was checked against the signature.
 //!
@@ -17,7 +18,9 @@ mod scalar;
 mod table;
 mod vectors;
 
+pub(crate) use contain::contained;
 pub(crate) use entry::{Access, Info, Registry, load};
+pub(crate) use fault::point as fault_point;
 pub(crate) use handles::LogicalType;
 pub(crate) use libduckdb_sys::duckdb_type as TypeId;
 pub(crate) use scalar::{Arguments, Constant, Scalar, Signature};

@@ -1,7 +1,7 @@
 //! Chunks and vectors as slices.
 
 use super::TIMESTAMP_TZ_NS;
-use super::handles::LogicalType;
+use super::handles::{LogicalType, Vector};
 use crate::error::{Error, Result};
 use kernel::{Interval, List, intersect, is_valid};
 use libduckdb_sys as sys;
@@ -211,21 +211,6 @@ unsafe fn slice_mut<'a, T>(data: *mut T, len: usize) -> &'a mut [T] {
     unsafe { std::slice::from_raw_parts_mut(data, len) }
 }
 
-/// How many elements that is, if the engine can make room for so many windows.
-///
-/// It throws a C++ exception where it can't, which would end the process in a Rust frame. So its limit of 2^37 bytes a
-/// vector is kept here, and memory is asked for once before the engine does. It rounds up to a power of two.
-fn room_for(windows: u64) -> Option<usize> {
-    const LIMIT: u64 = 1 << 37;
-    const WORTH_ASKING: u64 = 1 << 24;
-    let bytes = windows.checked_next_power_of_two()?.checked_mul(size_of::<i64>() as u64).filter(|&bytes| bytes <= LIMIT)?;
-    if bytes >= WORTH_ASKING {
-        // A window has two ticks; what is asked for here is freed at once.
-        Vec::<u8>::new().try_reserve_exact(usize::try_from(2 * bytes).ok()?).ok()?;
-    }
-    usize::try_from(windows).ok()
-}
-
 /// The result of one call.
 pub(crate) struct Output<'a> {
     vector: sys::duckdb_vector,
@@ -287,17 +272,22 @@ impl Output<'_> {
     pub(crate) fn windows(&mut self, windows: u64) -> Result<(&[List], &mut [i64], &mut [i64])> {
         assert_eq!(self.storage, Storage::WindowList, "result");
         let too_large = Error::Memory { windows, rows: self.len };
-        let Some(len) = room_for(windows) else { return Err(too_large) };
-        // SAFETY: the vector is alive and a list of structs of two `i64`. Once the engine has made room, each field's
-        // vector holds `len` elements; they have to be fetched after that, since making room moves them. All are
-        // different buffers, borrowed as long as this value is.
+        let Ok(len) = usize::try_from(windows) else { return Err(too_large) };
+        // SAFETY: the vector is alive and a list of structs of two `i64`. Each field's vector holds `len` elements once
+        // there is room; they have to be fetched after that, since making room moves them. All are different buffers,
+        // borrowed as long as this value is.
         unsafe {
-            if sys::duckdb_list_vector_reserve(self.vector, windows) != sys::DuckDBSuccess
-                || sys::duckdb_list_vector_set_size(self.vector, windows) != sys::DuckDBSuccess
-            {
+            let child = sys::duckdb_list_vector_get_child(self.vector);
+            // `duckdb_list_vector_reserve` throws a C++ exception where memory lacks, which would end the process in a
+            // Rust frame. Creating a vector gives null instead; the list then shares the new vector's buffers. A list of
+            // 1.5.6 still believes in the room that it had before, one vector's size, so there is no less.
+            let Some(made) = Vector::new(child, windows.max(sys::duckdb_vector_size())) else {
+                return Err(too_large);
+            };
+            sys::duckdb_vector_reference_vector(child, made.raw());
+            if sys::duckdb_list_vector_set_size(self.vector, windows) != sys::DuckDBSuccess {
                 return Err(too_large);
             }
-            let child = sys::duckdb_list_vector_get_child(self.vector);
             let field = |index| {
                 let field = sys::duckdb_struct_vector_get_child(child, index);
                 slice_mut(sys::duckdb_vector_get_data(field).cast::<i64>(), len)

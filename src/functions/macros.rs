@@ -1,11 +1,14 @@
 //! `time_bucket_macros`: the texts in `sql/macros`, so that the binary alone is enough.
 
 use crate::error::LoadError;
-use crate::ffi::Registry;
+use crate::ffi::{Registry, contained, fault_point};
 use duckdb::core::{DataChunkHandle, Inserter, LogicalTypeHandle, LogicalTypeId};
 use duckdb::vtab::{BindInfo, InitInfo, TableFunctionInfo, VTab};
 use std::error::Error;
+use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+const NAME: &CStr = c"time_bucket_macros";
 
 /// The names and the texts of the macros that have a file of their name.
 macro_rules! files {
@@ -25,7 +28,7 @@ const MACROS: &[(&str, &str)] = files![
 
 /// Registers the function.
 pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
-    registry.vtab::<Macros>("time_bucket_macros")
+    registry.vtab::<Macros>(NAME)
 }
 
 /// The table function. Its one call needs no argument, so that the crate's trait serves.
@@ -35,33 +38,37 @@ impl VTab for Macros {
     type InitData = AtomicBool;
     type BindData = ();
 
-    fn bind(bind: &BindInfo) -> std::result::Result<(), Box<dyn Error>> {
-        for name in ["name", "sql"] {
-            bind.add_result_column(name, LogicalTypeHandle::from(LogicalTypeId::Varchar));
-        }
-        Ok(())
-    }
-
-    fn init(_: &InitInfo) -> std::result::Result<AtomicBool, Box<dyn Error>> {
-        Ok(AtomicBool::new(false))
-    }
-
-    fn func(
-        info: &TableFunctionInfo<Self>,
-        output: &mut DataChunkHandle,
-    ) -> std::result::Result<(), Box<dyn Error>> {
-        let mut rows = 0;
-        // All macros fit into one chunk.
-        if !info.get_init_data().swap(true, Ordering::Relaxed) {
-            let (names, texts) = (output.flat_vector(0), output.flat_vector(1));
-            for (row, (name, text)) in MACROS.iter().enumerate() {
-                names.insert(row, *name);
-                texts.insert(row, text.trim_end());
+    fn bind(bind: &BindInfo) -> Result<(), Box<dyn Error>> {
+        contained(NAME, || {
+            fault_point("macros bind");
+            for name in ["name", "sql"] {
+                bind.add_result_column(name, LogicalTypeHandle::from(LogicalTypeId::Varchar));
             }
-            rows = MACROS.len();
-        }
-        output.set_len(rows);
-        Ok(())
+        })
+    }
+
+    fn init(_: &InitInfo) -> Result<AtomicBool, Box<dyn Error>> {
+        contained(NAME, || {
+            fault_point("macros init");
+            AtomicBool::new(false)
+        })
+    }
+
+    fn func(info: &TableFunctionInfo<Self>, output: &mut DataChunkHandle) -> Result<(), Box<dyn Error>> {
+        contained(NAME, || {
+            fault_point("macros produce");
+            let mut rows = 0;
+            // All macros fit into one chunk.
+            if !info.get_init_data().swap(true, Ordering::Relaxed) {
+                let (names, texts) = (output.flat_vector(0), output.flat_vector(1));
+                for (row, (name, text)) in MACROS.iter().enumerate() {
+                    names.insert(row, *name);
+                    texts.insert(row, text.trim_end());
+                }
+                rows = MACROS.len();
+            }
+            output.set_len(rows);
+        })
     }
 }
 

@@ -1,8 +1,4 @@
-"""What becomes of panics, interruptions, limits, crashes and locked-down databases.
-
-TIME_BUCKET_FAULTS names the file that was built with the feature `fault-injection`; TIME_BUCKET_OTHER_PYTHON an
-interpreter with another engine.
-"""
+"""What becomes of panics, interruptions, limits, crashes and locked-down databases."""
 
 import gc
 import os
@@ -15,8 +11,6 @@ import time
 import duckdb
 import pytest
 
-FAULTS = os.environ.get("TIME_BUCKET_FAULTS")
-OTHER = os.environ.get("TIME_BUCKET_OTHER_PYTHON")
 ENGINE = tuple(int(part) for part in duckdb.__version__.split(".")[:2])
 QUERY = "SELECT sum(epoch_us(time_bucket(INTERVAL '7 seconds', make_timestamp(i * 1000000)))) FROM range(10000) r(i)"
 ANSWER = sum(i // 7 * 7 * 1_000_000 for i in range(10_000))
@@ -27,8 +21,6 @@ def works(connection):
 
 
 # Panics
-
-needs_faults = pytest.mark.skipif(not FAULTS, reason="TIME_BUCKET_FAULTS is not set")
 
 PANIC = """
     connection = duckdb.connect(sys.argv[1], config=CONFIG)
@@ -64,7 +56,6 @@ PANIC = """
 """
 
 
-@needs_faults
 @pytest.mark.parametrize(
     "callback, expected",
     [
@@ -77,54 +68,74 @@ PANIC = """
         ("destroy", "right"),
     ],
 )
-def test_a_panic_becomes_an_error(in_process, tmp_path, callback, expected):
-    output = in_process(PANIC, tmp_path / "db", callback, file=FAULTS).splitlines()
+def test_a_panic_becomes_an_error(in_process, faults, tmp_path, callback, expected):
+    output = in_process(PANIC, tmp_path / "db", callback, file=faults).splitlines()
     assert len(output) == 3
     assert all(line.startswith(expected) for line in output), output
 
 
-@needs_faults
+SERIES = "SELECT count(*) FROM time_bucket_series(INTERVAL '1 second', TIMESTAMP '2024-01-01', TIMESTAMP '2024-01-02')"
+TABLES = {"table": ("time_bucket_series", SERIES), "macros": ("time_bucket_macros", "SELECT count(*) > 5 FROM time_bucket_macros()")}
+
+
 @pytest.mark.parametrize("callback", ["bind", "init", "produce"])
-def test_a_panic_in_a_table_function_becomes_an_error(in_process, callback):
+@pytest.mark.parametrize("table", TABLES)
+def test_a_panic_in_a_table_function_becomes_an_error(in_process, faults, table, callback):
     code = """
         connection = duckdb.connect(config=CONFIG)
         connection.execute(f"LOAD '{EXTENSION}'")
-        sql = "SELECT count(*) FROM time_bucket_series(INTERVAL '1 second', TIMESTAMP '2024-01-01', TIMESTAMP '2024-01-02')"
+        right = connection.execute(sys.argv[1]).fetchall()
         for _ in range(3):
-            os.environ["TIME_BUCKET_FAULT"] = "table " + sys.argv[1]
+            os.environ["TIME_BUCKET_FAULT"] = sys.argv[2]
             try:
-                connection.execute(sql).fetchall()
+                connection.execute(sys.argv[1]).fetchall()
             except duckdb.Error as error:
                 print(error)
             os.environ["TIME_BUCKET_FAULT"] = ""
-            assert connection.execute(sql).fetchone() == (86400,)
+            assert connection.execute(sys.argv[1]).fetchall() == right
     """
-    output = in_process(code, callback, file=FAULTS)
-    assert output.count(f"time_bucket_series: unexpected panic: fault injected into table {callback}") == 3
+    name, sql = TABLES[table]
+    output = in_process(code, sql, f"{table} {callback}", file=faults)
+    assert output.count(f"{name}: unexpected panic: fault injected into {table} {callback};") == 3
 
 
-@needs_faults
-@pytest.mark.parametrize("callback", ["load", "register"])
-def test_a_panic_fails_load_with_its_reason_and_the_next_load_works(in_process, callback):
+def test_a_panic_fails_load_with_its_reason_and_leaves_nothing_registered(in_process, faults):
+    """The fault is met by LOAD itself, and by the registration of each function in turn."""
     code = """
-        connection = duckdb.connect(config=CONFIG)
-        for _ in range(3):
-            os.environ["TIME_BUCKET_FAULT"] = sys.argv[1]
-            try:
-                connection.execute(f"LOAD '{EXTENSION}'")
-            except duckdb.Error as error:
-                print(error)
-        os.environ["TIME_BUCKET_FAULT"] = ""
-        connection.execute(f"LOAD '{EXTENSION}'")
-        assert connection.execute("SELECT time_bucket_end(INTERVAL '1 day', TIMESTAMP '2024-01-01')").fetchone()
+        FUNCTIONS = "SELECT function_name, function_type, parameters, parameter_types, return_type, description FROM duckdb_functions()"
+
+        def registered(connection):
+            return sorted(map(repr, connection.execute(FUNCTIONS).fetchall()))
+
+        loaded = duckdb.connect(config=CONFIG)
+        before = registered(loaded)
+        loaded.execute(f"LOAD '{EXTENSION}'")
+        after = registered(loaded)
+        names = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_name LIKE 'time_bucket%'"
+        ours = [name for name, in loaded.execute(names).fetchall()]
+        assert len(ours) > 8 and before != after
+        for fault in ["load", *ours]:
+            connection = duckdb.connect(config=CONFIG)
+            for _ in range(2):
+                os.environ["TIME_BUCKET_FAULT"] = fault
+                try:
+                    connection.execute(f"LOAD '{EXTENSION}'")
+                    raise SystemExit(f"no error while {fault} was registered")
+                except duckdb.Error as error:
+                    assert f"time_bucket: unexpected panic: fault injected into {fault};" in str(error), error
+                assert registered(connection) == before, fault
+                monday, = connection.execute("SELECT time_bucket(INTERVAL '7 days', TIMESTAMP '2024-01-04')::DATE::VARCHAR").fetchone()
+                assert monday == "2024-01-01", monday
+            os.environ["TIME_BUCKET_FAULT"] = ""
+            connection.execute(f"LOAD '{EXTENSION}'")
+            assert registered(connection) == after, fault
+            connection.close()
     """
-    output = in_process(code, callback, file=FAULTS)
-    assert output.count(f"time_bucket: unexpected panic: fault injected into {callback}") == 3
+    in_process(code, file=faults)
 
 
-@needs_faults
 @pytest.mark.parametrize("callback", ["bind", "execute"])
-def test_a_write_transaction_fares_as_with_any_other_error_of_the_kind(in_process, tmp_path, callback):
+def test_a_write_transaction_fares_as_with_any_other_error_of_the_kind(in_process, faults, tmp_path, callback):
     code = """
         connection = duckdb.connect(sys.argv[1], config=CONFIG)
         connection.execute(f"LOAD '{EXTENSION}'")
@@ -153,14 +164,12 @@ def test_a_write_transaction_fares_as_with_any_other_error_of_the_kind(in_proces
         rows, = connection.execute("SELECT count(*) FROM t").fetchone()
         assert alive == expected and rows == (4 if alive else 0), (alive, expected, rows)
     """
-    in_process(code, tmp_path / "db", callback, file=FAULTS)
+    in_process(code, tmp_path / "db", callback, file=faults)
 
 
-def test_the_shipped_file_has_no_fault_injection(extension):
+def test_the_shipped_file_has_no_fault_injection(extension, faults):
     assert b"TIME_BUCKET_FAULT" not in extension.read_bytes()
-    if FAULTS:
-        with open(FAULTS, "rb") as f:
-            assert b"TIME_BUCKET_FAULT" in f.read()
+    assert b"TIME_BUCKET_FAULT" in faults.read_bytes()
 
 
 # Interruptions and limits
@@ -187,6 +196,34 @@ def test_memory_limit(connect, tmp_path):
             "SELECT time_bucket(INTERVAL '1 microsecond', make_timestamp(i)) AS b, count(*) FROM range(30000000) r(i) GROUP BY b"
         ).fetchall()
     assert works(connection)
+
+
+def test_lists_that_no_memory_is_left_for_are_an_error(in_process):
+    """The address space is limited, so that the engine's allocations fail, in several threads at once.
+
+    Each chunk of rows wants 2,048 lists of 100,000 windows, which is 3.3 GB.
+    """
+    code = """
+        import resource
+        connection = duckdb.connect(config={**CONFIG, "threads": 4})
+        connection.execute(f"LOAD '{EXTENSION}'")
+        connection.execute("CREATE TABLE t AS SELECT make_timestamp(i) AS ts FROM range(500000) r(i)")
+        hop = "SELECT sum(len(time_bucket_hop(INTERVAL '1 second', INTERVAL '{} seconds', ts))) FROM t"
+        assert connection.execute(hop.format(3)).fetchone() == (1500000,)
+        used = int(next(line for line in open("/proc/self/status") if line.startswith("VmSize")).split()[1]) * 1024
+        resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 30), -1))
+        for _ in range(5):
+            try:
+                connection.execute(hop.format(100000)).fetchone()
+                print("no error")
+            except duckdb.Error as error:
+                print(error)
+        resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
+        assert connection.execute(hop.format(3)).fetchone() == (1500000,)
+    """
+    output = in_process(code).splitlines()
+    said = "time_bucket_hop: 204800000 windows for 2048 rows don't fit into memory; use a larger slide, or filter the rows first"
+    assert output == [f"Invalid Input Error: {said}"] * 5, output
 
 
 # Databases that are locked down
@@ -328,8 +365,7 @@ def test_a_log_that_names_the_functions_is_replayed(connect, in_process, tmp_pat
     connection.execute("INSERT INTO t (ts) VALUES (TIMESTAMP '2024-01-01')")
 
 
-@pytest.mark.skipif(not OTHER, reason="TIME_BUCKET_OTHER_PYTHON is not set")
-def test_a_database_written_by_the_older_engine_opens_in_the_newer(in_process, tmp_path):
+def test_a_database_written_by_the_older_engine_opens_in_the_newer(in_process, other_python, tmp_path):
     write = """
         connection = duckdb.connect(sys.argv[1], config=CONFIG)
         connection.execute(f"LOAD '{EXTENSION}'")
@@ -344,8 +380,8 @@ def test_a_database_written_by_the_older_engine_opens_in_the_newer(in_process, t
         print(connection.execute("SELECT sum(epoch_ns(b)::HUGEINT), sum(epoch_ns(e)::HUGEINT) FROM v").fetchall())
         print(connection.execute("SELECT sum(epoch_ns(hour(ts))::HUGEINT) FROM t").fetchall())
     """
-    python, other = sys.executable, OTHER
-    older, newer = (other, python) if ENGINE >= (2, 0) else (python, other)
+    python = sys.executable
+    older, newer = (other_python, python) if ENGINE >= (2, 0) else (python, other_python)
     path = tmp_path / "db"
     in_process(write, path, python=older)
     assert in_process(read, path, python=newer) == in_process(read, path, python=newer)
