@@ -59,6 +59,14 @@ impl Grid {
         i128::from(ts) - past_start
     }
 
+    /// The greatest grid point that is not greater than `tick`, whatever that is.
+    pub(crate) fn floor(&self, tick: i128) -> i128 {
+        match i64::try_from(tick) {
+            Ok(tick) => self.start(tick),
+            Err(_) => tick - (tick - self.anchor).rem_euclid(self.width),
+        }
+    }
+
     /// The exclusive end of the bucket that holds `ts`: exact, and possibly above every `i64`.
     #[must_use]
     #[inline]
@@ -118,13 +126,18 @@ impl Divisor {
         self.width
     }
 
+    /// How many of `ticks` are left after whole widths.
+    #[inline(always)]
+    pub(crate) fn rest(&self, ticks: u64) -> u64 {
+        let quotient = ((u128::from(ticks) * u128::from(self.inverse)) >> 64) as u64;
+        let rest = ticks.wrapping_sub(quotient.wrapping_mul(self.width));
+        if rest >= self.width { rest - self.width } else { rest }
+    }
+
     /// How many ticks `ts` lies past its bucket's start, for every `i64`.
     #[inline(always)]
     pub(crate) fn ticks_past_start(&self, ts: i64) -> u64 {
-        let from_lowest = (ts as u64) ^ (1 << 63);
-        let quotient = ((u128::from(from_lowest) * u128::from(self.inverse)) >> 64) as u64;
-        let remainder = from_lowest.wrapping_sub(quotient.wrapping_mul(self.width));
-        let remainder = if remainder >= self.width { remainder - self.width } else { remainder };
+        let remainder = self.rest((ts as u64) ^ (1 << 63));
         let past_start = remainder.wrapping_sub(self.bias);
         if remainder < self.bias { past_start.wrapping_add(self.width) } else { past_start }
     }

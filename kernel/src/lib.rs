@@ -21,6 +21,9 @@
 //!
 //! The smallest and the largest answer tell whether any is out of range, since floor is monotone; so no loop has to.
 //!
+//! [`LocalBuckets`] and [`bucket_local_rows`] do the same by the wall clock of a time zone, a [`Zone`]: their grid is one of
+//! readings, and [`LocalGrid`] says where a bucket starts and ends when the clock is set.
+//!
 //! Windows are made of the same points: [`Hop`] has those of overlapping windows, [`Panes`] cuts a lookback into
 //! disjoint panes, [`Series`] counts buckets out, and [`Cover`] picks stored windows that lie side by side.
 //!
@@ -35,6 +38,11 @@ mod error;
 mod grid;
 mod hop;
 mod interval;
+mod local;
+mod local_rows;
+mod local_slice;
+#[cfg(test)]
+mod local_tests;
 mod pane;
 mod precision;
 mod rows;
@@ -47,12 +55,16 @@ mod tests;
 mod validity;
 #[cfg(test)]
 mod window_tests;
+mod zone;
 
 pub use civil::Civil;
 pub use error::{Argument, Error, Result};
 pub use grid::{Edge, Grid};
 pub use hop::{Hop, Hops, List, count_windows, write_windows};
 pub use interval::Interval;
+pub use local::LocalGrid;
+pub use local_rows::{LocalRows, bucket_local_rows};
+pub use local_slice::LocalBuckets;
 pub use pane::{Panes, cadence_nanos, cadence_of, lookback_nanos, pane_width};
 pub use precision::Precision;
 pub use rows::{Anchors, RowGrids, bucket_rows};
@@ -60,3 +72,4 @@ pub use series::{Cover, Series};
 pub use slice::{OutOfRange, bucket_slice};
 pub use steps::Steps;
 pub use validity::{intersect, is_valid};
+pub use zone::Zone;

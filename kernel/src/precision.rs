@@ -39,6 +39,29 @@ impl Precision {
         }
     }
 
+    /// How many ticks one second lasts.
+    #[must_use]
+    pub const fn ticks_per_second(self) -> i64 {
+        match self {
+            Self::Second => 1,
+            Self::Millisecond => 1_000,
+            Self::Microsecond => 1_000_000,
+            Self::Nanosecond => 1_000_000_000,
+        }
+    }
+
+    /// The second that a tick lies in. Written out by precision, so that no division by a variable is left.
+    #[must_use]
+    #[inline(always)]
+    pub const fn whole_seconds(self, tick: i64) -> i64 {
+        match self {
+            Self::Second => tick,
+            Self::Millisecond => tick.div_euclid(1_000),
+            Self::Microsecond => tick.div_euclid(1_000_000),
+            Self::Nanosecond => tick.div_euclid(1_000_000_000),
+        }
+    }
+
     /// Whole ticks in `nanos` nanoseconds, or `None` when that is not a whole number.
     #[must_use]
     pub const fn ticks(self, nanos: i128) -> Option<i128> {

@@ -171,14 +171,19 @@ impl Kernel for CopyWhere<'_> {
 }
 
 /// The grids of the arguments met last, each with a row that has these arguments.
-struct Grids([Option<(usize, Grid)>; Self::LEN]);
+pub(crate) struct Grids([Option<(usize, Grid)>; Self::LEN]);
 
 impl Grids {
     const LEN: usize = 16;
 
+    /// None met yet.
+    pub(crate) const fn new() -> Self {
+        Self([None; Self::LEN])
+    }
+
     /// The grid of `row`.
     #[inline(always)]
-    fn of(&mut self, row: usize, rows: &RowGrids<'_>, precision: Precision) -> Result<&Grid> {
+    pub(crate) fn of(&mut self, row: usize, rows: &RowGrids<'_>, precision: Precision) -> Result<&Grid> {
         let slot = &mut self.0[rows.hash(row) % Self::LEN];
         if slot.as_ref().is_none_or(|(met, _)| !rows.same(*met, row)) {
             *slot = Some((row, rows.grid(row, precision)?));
@@ -278,7 +283,7 @@ fn one_by_one(
     mask: &[u64],
     out: &mut [i64],
 ) -> Result<()> {
-    let mut met = Grids([None; Grids::LEN]);
+    let mut met = Grids::new();
     for row in rows_of(mask) {
         let grid = met.of(row, grids, precision)?;
         out[row] = if Precision::is_infinite(ts[row]) {

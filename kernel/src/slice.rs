@@ -203,11 +203,33 @@ impl Block<'_> {
     }
 }
 
+/// Puts the start or end of its bucket in the place of each timestamp, of which the smallest and the largest are known, and
+/// all of whose answers fit an `i64`.
+pub(crate) struct Floor<'a> {
+    pub(crate) grid: &'a Grid,
+    pub(crate) edge: Edge,
+    pub(crate) extremes: Extremes,
+    pub(crate) ticks: &'a mut [i64],
+}
+
+impl Kernel for Floor<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { grid, edge, extremes, ticks: out } = self;
+        let edge_of = |ts| grid.edge(edge, ts) as i64;
+        let (first, last) = (edge_of(extremes.lowest), edge_of(extremes.highest));
+        Block { grid, precision: Precision::Nanosecond, edge, ts: &[], validity: None, out }
+            .between(extremes, first, last);
+    }
+}
+
 /// The smallest and largest of some timestamps; `lowest > highest` when there are none.
 #[derive(Clone, Copy)]
-struct Extremes {
-    lowest: i64,
-    highest: i64,
+pub(crate) struct Extremes {
+    pub(crate) lowest: i64,
+    pub(crate) highest: i64,
 }
 
 impl Extremes {
@@ -222,7 +244,7 @@ impl Extremes {
 
     /// Of all valid rows.
     #[inline(always)]
-    fn of(ts: &[i64], validity: Option<&[u64]>) -> Self {
+    pub(crate) fn of(ts: &[i64], validity: Option<&[u64]>) -> Self {
         match validity {
             None => ts.iter().fold(Self::NONE, |Self { lowest, highest }, &ts| Self {
                 lowest: lowest.min(ts),
@@ -273,7 +295,7 @@ impl Extremes {
 
 /// Ticks counted in the largest power of two that divides the width, so that `f64` holds them exactly up to
 /// [`Units::MOST`].
-struct Units {
+pub(crate) struct Units {
     shift: u32,
     /// The width in units, odd.
     whole: u64,
@@ -290,7 +312,7 @@ impl Units {
     const MOST: u64 = 1 << 52;
 
     #[inline(always)]
-    fn new(divisor: &Divisor) -> Self {
+    pub(crate) fn new(divisor: &Divisor) -> Self {
         let shift = divisor.width().trailing_zeros();
         let whole = divisor.width() >> shift;
         let width = whole as f64;
@@ -299,7 +321,7 @@ impl Units {
 
     /// Whether every number from 0 to `distance` ticks fits 64 bits and is below 2^52 units.
     #[inline(always)]
-    fn reach(&self, distance: i128) -> bool {
+    pub(crate) fn reach(&self, distance: i128) -> bool {
         distance <= i128::from(u64::MAX) && distance >> self.shift < i128::from(Self::MOST)
     }
 
@@ -312,8 +334,7 @@ impl Units {
         (widths > 0).then_some(i128::from(widths * self.whole) << self.shift)
     }
 
-    /// Floors in place to the grid through `origin`, which no answer is below; `shifted` stands for `origin`.
-    /// Gives the extremes, by which a caller that doesn't know them learns whether [`Self::reach`] was kept to.
+    /// The ticks of the whole widths in a distance of ticks.
     ///
     /// Exact for `n < 2^52` units and an odd `width` that is less than `n` can reach. The inverse and the product are
     /// each rounded once, which moves the quotient by at most `n / width * 2^-52 < 1 / width`: by nothing when the
@@ -321,18 +342,25 @@ impl Units {
     /// quotient: it is the floor or one above it. `quotient * width` is below 2^53 and exact, so one comparison tells
     /// which of the two.
     #[inline(always)]
-    fn floor(&self, origin: i64, shifted: i64, ticks: &mut [i64]) -> Extremes {
+    pub(crate) fn whole_widths(&self, distance: i64) -> i64 {
         let Self { shift, width, inverse, .. } = *self;
+        let units = (distance as u64) >> shift;
+        let units = f64::from_bits(units | MAGIC.to_bits()) - MAGIC;
+        let quotient = (units * inverse + MAGIC) - MAGIC;
+        let product = quotient * width;
+        let floor = if product > units { product - width } else { product };
+        let floor = (floor + MAGIC).to_bits() ^ MAGIC.to_bits();
+        (floor << shift) as i64
+    }
+
+    /// Floors in place to the grid through `origin`, which no answer is below; `shifted` stands for `origin`.
+    /// Gives the extremes, by which a caller that doesn't know them learns whether [`Self::reach`] was kept to.
+    #[inline(always)]
+    fn floor(&self, origin: i64, shifted: i64, ticks: &mut [i64]) -> Extremes {
         let Extremes { mut lowest, mut highest } = Extremes::NONE;
         for tick in ticks {
             let ts = *tick;
-            let units = (ts.wrapping_sub(origin) as u64) >> shift;
-            let units = f64::from_bits(units | MAGIC.to_bits()) - MAGIC;
-            let quotient = (units * inverse + MAGIC) - MAGIC;
-            let product = quotient * width;
-            let floor = if product > units { product - width } else { product };
-            let floor = (floor + MAGIC).to_bits() ^ MAGIC.to_bits();
-            *tick = shifted.wrapping_add((floor << shift) as i64);
+            *tick = shifted.wrapping_add(self.whole_widths(ts.wrapping_sub(origin)));
             lowest = lowest.min(ts);
             highest = highest.max(ts);
         }

@@ -1,0 +1,329 @@
+//! Local buckets against an oracle that shares no code with the kernel: all boundaries of a stretch of time, counted out
+//! from the rule in `i128`.
+
+use crate::simd::Level;
+use crate::tests::{one_in, representable};
+use crate::{
+    Anchors, Edge, Grid, Interval, LocalBuckets, LocalRows, OutOfRange, Precision, RowGrids, Zone,
+    bucket_local_rows,
+};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use std::sync::Arc;
+
+/// A clock for the oracle: where each stretch begins (the first one: far in the past), and its offset, in seconds.
+#[derive(Debug, Clone)]
+pub(crate) struct Clock(Vec<(i128, i128)>);
+
+const PAST: i128 = -(1 << 60);
+
+impl Clock {
+    fn new(first: i32, changes: &[(i64, i32)]) -> Self {
+        let changes = changes.iter().map(|&(from, offset)| (from.into(), offset.into()));
+        Self(std::iter::once((PAST, first.into())).chain(changes).collect())
+    }
+
+    /// Every tick in `[low, high)` at which a bucket starts.
+    fn boundaries(&self, tick: i128, width: i128, origin: i128, low: i128, high: i128) -> Vec<i128> {
+        let mut found = Vec::new();
+        let mut top: Option<i128> = None;
+        let up = |reading: i128| {
+            let rest = (reading - origin) % width;
+            let rest = if rest < 0 { rest + width } else { rest };
+            if rest == 0 { reading } else { reading - rest + width }
+        };
+        for (index, &(from, offset)) in self.0.iter().enumerate() {
+            let (from, offset) = (from * tick, offset * tick);
+            let until = self.0.get(index + 1).map_or(high.max(from + 1), |next| next.0 * tick);
+            let (first, last) = (from + offset, until + offset);
+            let shown = top.unwrap_or(first);
+            let next = up(shown);
+            if next < first && next < last {
+                found.push(from);
+            }
+            // Points before `low` are of no interest, and there may be very many.
+            let mut point = up(next.max(first).max(low + offset));
+            while point < last && point - offset < high {
+                found.push(point - offset);
+                point += width;
+            }
+            if let Some(&(_, before)) = index.checked_sub(1).and_then(|index| self.0.get(index)) {
+                let back = before * tick - offset;
+                let mut point = up(first.max(low + offset));
+                while back >= width && point < last.min(first + back) && point - offset < high {
+                    found.push(point - offset);
+                    point += width;
+                }
+            }
+            top = Some(shown.max(last));
+        }
+        found.retain(|instant| (low..high).contains(instant));
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// The bucket of `ts`, for widths of minutes or longer.
+    fn bucket(&self, tick: i128, width: i128, origin: i128, ts: i128) -> (i128, i128) {
+        let reach = 2 * width + 4 * 86_400 * tick;
+        let found = self.boundaries(tick, width, origin, ts - reach, ts + reach);
+        let after = found.partition_point(|&boundary| boundary <= ts);
+        (found[after - 1], found[after])
+    }
+}
+
+/// A year of New York, 2026, as a clock that is set no other time.
+fn new_york() -> (i32, Vec<(i64, i32)>) {
+    (-18_000, vec![(1_772_953_200, -14_400), (1_793_512_800, -18_000)])
+}
+
+pub(crate) const WIDTHS: [i128; 17] = [
+    1, 900, 1_800, 2_400, 3_600, 5_400, 7_200, 10_800, 14_400, 21_600, 43_200, 86_400, 172_800, 604_800,
+    2_592_000, 34_560_000, 100,
+];
+
+/// The oracle says what the issue's own table says.
+#[test]
+fn the_oracle_is_right() {
+    let (first, changes) = new_york();
+    let clock = Clock::new(first, &changes);
+    let day = |hour: i128| 1_793_505_600 + hour * 3_600; // 2026-11-01 00:00-04
+    assert_eq!(clock.boundaries(1, 3_600, 0, day(0), day(25)).len(), 25);
+    let four: Vec<i128> = clock.boundaries(1, 14_400, 0, day(0), day(25));
+    assert_eq!(four, [0, 5, 9, 13, 17, 21].map(day));
+    assert_eq!(clock.bucket(1, 5_400, 0, day(2)), (day(1) + 1_800, day(4)));
+    assert_eq!(clock.bucket(1, 86_400, 0, day(7)), (day(0), day(25)));
+    // Lord Howe Island, 2026-04-05: an hour of 90 minutes.
+    let lord_howe = Clock::new(39_600, &[(1_775_314_800, 37_800)]);
+    assert_eq!(lord_howe.bucket(1, 3_600, 0, 1_775_314_800), (1_775_311_200, 1_775_316_600));
+}
+
+/// Compares the rows of a stretch of time of up to `most` buckets with the oracle: one at a time and in slices, both edges,
+/// every instruction set.
+fn check(
+    (first, changes): (i32, &[(i64, i32)]),
+    (width, origin): (i128, i128),
+    precision: Precision,
+    (from, until, rows): (i128, i128, usize),
+) {
+    let zone = Arc::new(Zone::new(first, changes, false).expect("a clock"));
+    let tick = i128::from(precision.ticks_per_second());
+    let boundaries = Clock::new(first, changes).boundaries(tick, width, origin, from * tick, until * tick);
+    let (Some(&low), Some(&high)) = (boundaries.first(), boundaries.last()) else { return };
+    let local = LocalBuckets::new(zone, Grid::new(width, origin).expect("a positive width"), precision);
+    // Spread evenly by an odd step, then all boundaries with their neighbours, some of them a second time on the way back.
+    let spread = (0..rows as i128).map(|row| low + (row * 7_919_111_111) % (high - low).max(1));
+    let near = boundaries.iter().flat_map(|boundary| [-1, 0, 1].map(|near| boundary + near));
+    let ts: Vec<i128> = spread.chain(near).filter(|ts| (low..high).contains(ts)).collect();
+    let rows: Vec<i64> = ts.iter().map(|&ts| i64::try_from(ts).expect("a timestamp")).collect();
+    let expected: Vec<(i128, i128)> = ts
+        .iter()
+        .map(|ts| {
+            let after = boundaries.partition_point(|boundary| boundary <= ts);
+            (boundaries[after - 1], boundaries[after])
+        })
+        .collect();
+    let context = |row: usize| format!("{first} {changes:?} {width} {origin} {precision:?} {}", ts[row]);
+    for (row, expected) in expected.iter().enumerate() {
+        assert_eq!(local.grid().bucket(rows[row]), *expected, "{}", context(row));
+        assert_eq!(local.bucket(rows[row]), *expected, "{}", context(row));
+    }
+    rows_agree(&local, (width, origin), &rows, &expected);
+    let mut sorted = rows.clone();
+    sorted.sort_unstable();
+    for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
+        for edge in [Edge::Start, Edge::End] {
+            let mut out = vec![0; rows.len()];
+            assert_eq!(local.slice_at(level, edge, &rows, None, &mut out), Ok(()));
+            for (row, (start, end)) in expected.iter().enumerate() {
+                let answer = if edge == Edge::Start { start } else { end };
+                assert_eq!(i128::from(out[row]), *answer, "{edge:?} {level:?} {}", context(row));
+            }
+            // In order, in blocks of every size that lies within one run or a few.
+            for len in [1, 3, 60] {
+                for chunk in sorted.chunks(len).step_by(1 + sorted.len() / 40) {
+                    assert_eq!(local.slice_at(level, edge, chunk, None, &mut out), Ok(()));
+                    for (ts, out) in chunk.iter().zip(&out) {
+                        let (start, end) = local.bucket(*ts);
+                        assert_eq!(i128::from(*out), if edge == Edge::Start { start } else { end });
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The same through columns, beside rows of another zone and of other widths.
+fn rows_agree(local: &LocalBuckets, (width, origin): (i128, i128), ts: &[i64], expected: &[(i128, i128)]) {
+    let precision = local.precision();
+    let interval = |ticks: i128| Interval::from_nanos(ticks * precision.nanos_per_tick());
+    let (Some(width), Some(offset)) = (interval(width), interval(origin)) else { return };
+    let other = Interval { months: 0, days: 1, micros: 0 };
+    let zones: Vec<u16> = (0..ts.len()).map(|row| u16::from(row % 5 == 0)).collect();
+    let widths: Vec<Interval> = (0..ts.len()).map(|row| if row % 7 == 0 { other } else { width }).collect();
+    let known = [local.zone(), Arc::new(Zone::new(0, &[], false).expect("a clock"))];
+    let anchors = Anchors::Offset(&vec![offset; ts.len()]);
+    let rows = LocalRows { grids: RowGrids { widths: &widths, anchors }, zones: &zones, known: &known };
+    for edge in [Edge::Start, Edge::End] {
+        let mut out = vec![0; ts.len()];
+        assert_eq!(bucket_local_rows(&rows, precision, edge, ts, None, &mut out), Ok(()));
+        for row in (0..ts.len()).filter(|row| row % 5 != 0 && row % 7 != 0) {
+            let (start, end) = expected[row];
+            assert_eq!(i128::from(out[row]), if edge == Edge::Start { start } else { end }, "{}", ts[row]);
+        }
+    }
+}
+
+#[test]
+fn days_on_which_the_clock_is_set() {
+    let clocks = [
+        new_york(),
+        (39_600, vec![(1_775_314_800, 37_800)]), // Lord Howe, back by half an hour
+        (-36_000, vec![(1_325_239_200, 50_400)]), // Apia, past a whole day
+        (43_200, vec![(-2_000_000_000, -43_200)]), // a day again
+        (-2_670, vec![(63_593_070, 0)]),         // Monrovia, odd seconds
+        (7_200, vec![(1_000_000, 0), (1_003_600, 7_200), (1_010_000, -7_200)]),
+    ];
+    for (first, changes) in clocks.iter().step_by(one_in(3)) {
+        for &(change, _) in changes {
+            for width in WIDTHS.into_iter().step_by(one_in(6)) {
+                for origin in [0, -1, 1_800, width / 2].into_iter().step_by(one_in(4)) {
+                    let reach = (40 * width + 1_000).min(200_000.max(3 * width));
+                    let stretch = (i128::from(change) - reach, i128::from(change) + reach, 100 / one_in(10));
+                    for precision in [Precision::Second, Precision::Microsecond] {
+                        let tick = i128::from(precision.ticks_per_second());
+                        check((*first, changes), (width * tick, origin * tick), precision, stretch);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Clocks that no country has: set back and forth within hours, by up to a day.
+fn clock() -> impl Strategy<Value = (i32, Vec<(i64, i32)>)> {
+    let offset = || prop_oneof![(-26..27).prop_map(|hours| hours * 1_800), -93_599..93_600];
+    let step = prop_oneof![1..20_000_i64, Just(3_600), 1..10_000_000_i64];
+    (offset(), vec((step, offset()), 0..12)).prop_map(|(first, steps)| {
+        let mut from = 0;
+        let mut last = first;
+        let changes = steps.into_iter().filter_map(|(step, offset)| {
+            from += step;
+            let is_change = offset != last;
+            last = offset;
+            is_change.then_some((from, offset))
+        });
+        (first, changes.collect())
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300 / one_in(200) as u32))]
+
+    #[test]
+    fn buckets_of_any_clock(
+        (first, changes) in clock(), width in prop_oneof![prop::sample::select(WIDTHS.to_vec()), 1..200_000_i128],
+        origin in -10_000_000..10_000_000_i128, at in 0..100_usize, below in 0..1_000_000_000_i128,
+        precision in prop::sample::select(Precision::ALL.to_vec())
+    ) {
+        let change = changes.get(at % changes.len().max(1)).map_or(0, |change| change.0);
+        let tick = i128::from(precision.ticks_per_second());
+        let reach = (200 * width).min(200_000.max(3 * width));
+        let stretch = (i128::from(change) - reach, i128::from(change) + reach, 200);
+        // Odd widths and origins too, below a second.
+        let (width, origin) = (width * tick - below % tick, origin * tick + below * 7 % tick);
+        check((first, &changes), (width.max(1), origin), precision, stretch);
+    }
+}
+
+/// A rule that goes on for ever: what the table holds, what is looked up in it centuries later, and what the oracle counts
+/// from changes written out that far.
+#[test]
+fn a_rule_goes_on() {
+    const CYCLE: i64 = 146_097 * 86_400;
+    let (first, year) = new_york();
+    // The same days of each year, which is a rule that repeats itself after 400 years, if not that of New York.
+    let years = |count: i64| -> Vec<(i64, i32)> {
+        (0..count)
+            .flat_map(|index| {
+                let days = index * 365 + (index / 4) - index / 100 + index / 400;
+                [(year[0].0 + days * 86_400, year[0].1), (year[1].0 + days * 86_400, year[1].1)]
+            })
+            .collect()
+    };
+    let zone = Arc::new(Zone::new(first, &years(402), true).expect("a clock"));
+    assert!(Zone::new(first, &years(300), true).is_none());
+    let far = Clock::new(first, &years(2_500));
+    for width in [3_600, 5_400, 86_400, 2_592_000] {
+        let local = LocalBuckets::new(Arc::clone(&zone), Grid::new(width, 7).unwrap(), Precision::Second);
+        for index in [1, 170, 180, 399, 400, 401, 402, 403, 801, 802, 1_203, 2_000] {
+            for (change, _) in &years(index + 1)[2 * index as usize..] {
+                for ts in (change - 90_000..change + 90_000)
+                    .step_by(3_000 * one_in(20))
+                    .chain(change - 1..change + 2)
+                {
+                    let expected = far.bucket(1, width, 7, ts.into());
+                    assert_eq!(local.bucket(ts), expected, "{width} {index} {ts}");
+                    let mut out = [0];
+                    assert_eq!(local.slice(Edge::End, &[ts], None, &mut out), Ok(()));
+                    assert_eq!(i128::from(out[0]), expected.1);
+                }
+            }
+        }
+        // Whole cycles later everything is the same, but for the grid, which goes on.
+        let shift = i128::from(CYCLE) * 20_000;
+        let later =
+            LocalBuckets::new(Arc::clone(&zone), Grid::new(width, 7 + shift).unwrap(), Precision::Second);
+        let ts = year[1].0 + 500 * 365 * 86_400;
+        let (start, end) = local.bucket(ts);
+        assert_eq!(later.bucket(ts + shift as i64), (start + shift, end + shift));
+    }
+}
+
+/// Infinities, NULL lanes and both ends of the range, alone and among other rows.
+#[test]
+fn ends_of_the_range() {
+    let (first, changes) = new_york();
+    let zone = Arc::new(Zone::new(first, &changes, false).expect("a clock"));
+    for precision in Precision::ALL {
+        let tick = i128::from(precision.ticks_per_second());
+        let (lowest, highest) = (*precision.range().start(), *precision.range().end());
+        for width in [1, 900 * tick, 86_400 * tick, i128::from(i64::MAX), 1 << 64, (1 << 70) + 1] {
+            let local = LocalBuckets::new(Arc::clone(&zone), Grid::new(width, 3).unwrap(), precision);
+            let clock = Clock::new(first, &changes);
+            for ts in [lowest, lowest + 2, -1, 0, 1_793_512_800 * tick as i64, highest - 1, highest] {
+                if Precision::is_infinite(ts) || !representable(precision, ts.into()) {
+                    continue;
+                }
+                // The first and the last offset, far from the changes, and the oracle's own answer near them.
+                let expected = if ts.unsigned_abs() > 1 << 62 || width > 1 << 62 {
+                    let offset = if ts < 0 { i128::from(first) * tick } else { -18_000 * tick };
+                    let (point, reading) = (3, i128::from(ts) + offset);
+                    let start = point + (reading - point).div_euclid(width) * width;
+                    (start - offset, start + width - offset)
+                } else if width >= 900 * tick {
+                    clock.bucket(tick, width, 3, ts.into())
+                } else {
+                    (ts.into(), i128::from(ts) + 1)
+                };
+                assert_eq!(local.bucket(ts), expected, "{precision:?} {width} {ts}");
+                for (edge, answer) in [(Edge::Start, expected.0), (Edge::End, expected.1)] {
+                    let rows = [i64::MAX, 0, ts, i64::MIN, -i64::MAX];
+                    let valid = 0b1_0101_u64;
+                    let mut out = [7; 5];
+                    let result = local.slice(edge, &rows, Some(&[valid]), &mut out);
+                    if representable(precision, answer) {
+                        assert_eq!((result, out[0], out[4]), (Ok(()), i64::MAX, -i64::MAX));
+                        assert_eq!(i128::from(out[2]), answer);
+                    } else {
+                        assert_eq!(result, Err(OutOfRange { row: 2 }), "{precision:?} {width} {ts} {edge:?}");
+                    }
+                }
+            }
+        }
+        let local = LocalBuckets::new(Arc::clone(&zone), Grid::new(900 * tick, 0).unwrap(), precision);
+        let mut out = [0; 130];
+        assert_eq!(local.slice(Edge::Start, &[i64::MIN; 130], Some(&[0; 3]), &mut out), Ok(()));
+        assert_eq!(local.slice(Edge::Start, &[], None, &mut []), Ok(()));
+    }
+}
