@@ -93,7 +93,7 @@ test-engines: $(ENGINES:%=test-engines-%)
 # Every callback of this build panics on demand.
 FAULTS := build/faults/time_bucket.duckdb_extension
 
-$(FAULTS): $(SOURCES)
+$(FAULTS): $(SOURCES) | $(call built,release)
 	$(call build,faults)
 
 # The tests of the Node client run where there is a Node.

@@ -5,8 +5,9 @@
     build.py VARIANT FILE --platform NAME   for a platform of Cargo.toml, as it is released; may be another than this one
     build.py VARIANT FILE --expect NAME     for a platform, with the compiler and linker that this machine has
 
-A variant that differs in features or flags has a target folder of its own, and the library is the one that cargo names, so
-that no build can pick up what another left. The stamp's platform is read from the library. Paths of this machine are mapped,
+A variant that differs in flags has a target folder of its own; those that differ in features alone share one, so that the
+dependencies are compiled once. The library is the one that cargo names, and is asked for the variant's mark, so that no build
+can stamp what another left. The stamp's platform is read from the library. Paths of this machine are mapped,
 so that a commit has one file, whoever builds it.
 """
 
@@ -28,20 +29,22 @@ TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).absolute()
 
 @dataclass(frozen=True)
 class Variant:
-    """What cargo is told, the folder below TARGET, what rustc is told, and whether both are the nightly ones."""
+    """What cargo is told, the folder below TARGET, what rustc is told, whether both are the nightly ones, and what only
+    this variant's library contains."""
 
     options: tuple[str, ...] = ()
     folder: str = "."
     flags: tuple[str, ...] = ()
     nightly: bool = False
+    mark: bytes = b""
 
 
 FRAMES = "-Cforce-frame-pointers=yes"
 VARIANTS = {
     "debug": Variant(),
     "release": Variant(("--release",)),
-    "identity": Variant(("--release", "--features", "identity"), "identity"),
-    "faults": Variant(("--features", "fault-injection"), "faults"),
+    "identity": Variant(("--release", "--features", "identity"), mark=b"time_bucket_identity"),
+    "faults": Variant(("--release", "--features", "fault-injection"), mark=b"TIME_BUCKET_FAULT"),
     "asan": Variant(("--target", host_target()), "asan", ("-Zsanitizer=address", FRAMES), nightly=True),
     "tsan": Variant(("--target", host_target(), "-Zbuild-std"), "tsan", ("-Zsanitizer=thread", FRAMES), nightly=True),
 }
@@ -169,7 +172,11 @@ def main():
     name = arguments.platform or arguments.expect
     portable = arguments.platform is not None
     made = library(Cargo(name, portable), VARIANTS[arguments.variant])
-    found = binary.read(made.read_bytes())
+    content = made.read_bytes()
+    marks = {variant.mark for variant in VARIANTS.values() if variant.mark and variant.mark in content}
+    if marks != {VARIANTS[arguments.variant].mark} - {b""}:
+        sys.exit(f"build: {made} is not the {arguments.variant} variant: another build has just replaced it; build again")
+    found = binary.read(content)
     check(found, name, portable)
     package.write(made, arguments.file, found.platform)
 

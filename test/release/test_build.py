@@ -128,13 +128,18 @@ def test_agrees_with_objdump(tmp_path):
     assert undefined == {version for version in binary.read(Path(library).read_bytes()).versions if version.startswith("GLIBC_")}
 
 
-def test_the_folders_of_variants_differ(build):
-    folders = {}
-    for variant in ("release", "debug", "identity", "faults"):
-        _, call, seen, _ = build(LIBRARIES[HERE], variant=variant)
-        folders[variant] = (seen["CARGO_TARGET_DIR"], "--release" in call)
-        assert ("--features" in call) == (variant in ("identity", "faults"))
-    assert len(set(folders.values())) == 4
+MARKS = {"release": b"", "debug": b"", "identity": b"time_bucket_identity", "faults": b"TIME_BUCKET_FAULT"}
+
+
+@pytest.mark.parametrize("variant", MARKS)
+@pytest.mark.parametrize("found", MARKS)
+def test_no_variant_is_stamped_as_another(build, variant, found):
+    done, call, _, content = build(LIBRARIES[HERE] + MARKS[found], variant=variant)
+    assert ("--features" in call) == (MARKS[variant] != b"")
+    if MARKS[variant] == MARKS[found]:
+        assert done.returncode == 0 and content is not None
+    else:
+        assert done.returncode != 0 and content is None and f"is not the {variant} variant" in done.stderr
 
 
 def test_a_target_folder_of_the_users(build, tmp_path):
