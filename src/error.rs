@@ -61,6 +61,78 @@ pub(crate) enum Error {
         /// The value given.
         value: String,
     },
+    /// An argument that is no interval and differs from row to row.
+    #[error(
+        "{argument} must be an interval, not a column of another type; cast it, as in {argument}::INTERVAL"
+    )]
+    IntervalColumn {
+        /// What is none.
+        argument: Argument,
+    },
+    /// A text in place of a timestamp.
+    #[error(
+        "ts must be a timestamp, not {value}; write TIMESTAMP '…', or cast a column, as in ts::TIMESTAMP"
+    )]
+    Text {
+        /// The text in quotes, or what it is.
+        value: String,
+    },
+    /// A number in place of a timestamp.
+    #[error(
+        "ts must be a timestamp, not {value}; convert it, as in to_timestamp(ts) for seconds since 1970 or make_timestamp(ts) for microseconds"
+    )]
+    Number {
+        /// The number in quotes, or what it is.
+        value: String,
+    },
+    /// Something else in place of an origin or offset.
+    #[error(
+        "origin or offset must be a timestamp, a DATE or an INTERVAL, not {value}; leave it out for a grid through 1970-01-01"
+    )]
+    NotAnchor {
+        /// The value in quotes, or what it is.
+        value: String,
+    },
+    /// A text in place of an origin or offset.
+    #[error(
+        "origin or offset must not be a text, as {value} is; write DATE {value} for an origin or INTERVAL {value} for an offset"
+    )]
+    TextAnchor {
+        /// The text in quotes.
+        value: String,
+    },
+    /// A time zone beside a local time.
+    #[error(
+        "a time zone, as {value} is, needs an instant, and ts is a local time; leave the zone out, or give ts one, as in ts AT TIME ZONE 'UTC'"
+    )]
+    ZoneOfLocal {
+        /// The zone's name in quotes, or what it is.
+        value: String,
+    },
+    /// An origin that is an instant where the timestamps are local, or the reverse.
+    #[error(
+        "origin is {}, but {of} is {}; convert one of them, as in origin AT TIME ZONE 'UTC'",
+        kind(!is_instant),
+        kind(*is_instant)
+    )]
+    OtherKind {
+        /// What the origin has to agree with.
+        of: Argument,
+        /// Whether that is an instant.
+        is_instant: bool,
+    },
+    /// A DATE as the origin of instants.
+    #[error(
+        "origin is a DATE, which has no time zone, but {of} is {}; write TIMESTAMPTZ '2024-01-01 00:00:00+00'",
+        kind(true)
+    )]
+    DateOfInstant {
+        /// What the origin has to agree with.
+        of: Argument,
+    },
+    /// More arguments than a call may have.
+    #[error("too many arguments; the last one is an origin or an offset")]
+    TooMany,
     /// A DATE in place of a timestamp.
     #[error(
         "DATE is not accepted, since its buckets would lose the time of day; cast it, as in ts::TIMESTAMP"
@@ -68,7 +140,8 @@ pub(crate) enum Error {
     Date,
     /// An argument that the engine does not show to extensions while it binds.
     #[error(
-        "{argument} must not be a subquery; join it as a column, as in FROM t, (SELECT …) AS s({argument}), or use getvariable('{argument}')"
+        "{argument} must not be a subquery; join it as a column, as in FROM t, (SELECT …) AS s({name}), or use getvariable('{name}')",
+        name = argument.name()
     )]
     Subquery {
         /// The argument that is one.
@@ -80,6 +153,11 @@ pub(crate) enum Error {
         /// The line.
         line: String,
     },
+}
+
+/// The two kinds of timestamps.
+const fn kind(is_instant: bool) -> &'static str {
+    if is_instant { "an instant (TIMESTAMPTZ)" } else { "a local time (TIMESTAMP)" }
 }
 
 /// What a call's fallible steps return.

@@ -4,16 +4,36 @@ use crate::error::{Argument, Error, Result};
 use crate::interval::NANOS_PER_DAY;
 use crate::{Civil, Grid, Interval, Precision};
 
-impl Precision {
-    /// The ticks of a width: fixed, positive and whole.
+/// What anchors a grid. The three types say whether this is one value, a column of values, or only which kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Anchor<I, T, D> {
+    /// The epoch.
+    Epoch,
+    /// The epoch plus an interval.
+    Offset(I),
+    /// A timestamp, whose precision may differ from that of the timestamps on the grid.
+    Origin(T, Precision),
+    /// Midnight of a DATE, in days from the epoch.
+    Date(D),
+}
+
+impl Anchor<Interval, i64, i32> {
+    /// The anchor's ticks.
     ///
     /// # Errors
     ///
-    /// [`Error::Calendar`], [`Error::NotPositive`] or [`Error::IntervalNotWhole`].
-    pub fn width_ticks(self, width: Interval) -> Result<i128> {
-        self.length_ticks(Argument::Width, width)
+    /// Those of [`Precision::offset_ticks`], [`Precision::origin_ticks`] and [`Precision::date_ticks`].
+    pub fn ticks(self, precision: Precision) -> Result<i128> {
+        match self {
+            Self::Epoch => Ok(0),
+            Self::Offset(offset) => precision.offset_ticks(offset),
+            Self::Origin(origin, of) => precision.origin_ticks(origin, of),
+            Self::Date(days) => precision.date_ticks(days),
+        }
     }
+}
 
+impl Precision {
     /// The ticks of a length, such as a width or a window's size: fixed, positive and whole.
     ///
     /// # Errors

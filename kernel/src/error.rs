@@ -16,6 +16,8 @@ pub enum Argument {
     Offset,
     /// A point that the grid goes through.
     Origin,
+    /// One of these two.
+    Anchor,
     /// The timestamp itself.
     Ts,
     /// The distance between the starts of two neighbouring windows.
@@ -38,14 +40,24 @@ pub enum Argument {
     Until,
     /// How many panes a query may have.
     Budget,
+    /// What a macro says.
+    Message,
 }
 
 impl fmt::Display for Argument {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+        f.write_str(self.text())
+    }
+}
+
+impl Argument {
+    /// What messages call it.
+    const fn text(self) -> &'static str {
+        match self {
             Self::Width => "width",
             Self::Offset => "offset",
             Self::Origin => "origin",
+            Self::Anchor => "origin or offset",
             Self::Ts => "ts",
             Self::Slide => "slide",
             Self::Size => "size",
@@ -57,11 +69,28 @@ impl fmt::Display for Argument {
             Self::From => "from",
             Self::Until => "until",
             Self::Budget => "budget",
-        })
+            Self::Message => "message",
+        }
     }
-}
 
-impl Argument {
+    /// A name for it in SQL.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Anchor => "origin",
+            other => other.text(),
+        }
+    }
+
+    /// What to use instead of months or years.
+    const fn instead_of_months(self) -> &'static str {
+        match self {
+            Self::Width => "use days, or date_trunc for calendar units",
+            Self::Offset => "use days, or give an origin",
+            _ => "use days",
+        }
+    }
+
     /// A value that would be accepted.
     #[must_use]
     pub const fn example(self) -> &'static str {
@@ -71,9 +100,12 @@ impl Argument {
             Self::Slide | Self::PaneWidth => "INTERVAL '5 minutes'",
             Self::Lookback => "INTERVAL '1 hour'",
             Self::Cadence => "INTERVAL '1 minute'",
-            Self::Origin | Self::Ts | Self::Times | Self::At | Self::From => "TIMESTAMP '2024-01-01'",
+            Self::Origin | Self::Anchor | Self::Ts | Self::Times | Self::At | Self::From => {
+                "TIMESTAMP '2024-01-01'"
+            }
             Self::Until => "TIMESTAMP '2024-02-01'",
             Self::Budget => "1024",
+            Self::Message => "'width must be positive'",
         }
     }
 }
@@ -83,7 +115,8 @@ impl Argument {
 pub enum Error {
     /// An interval with months: `1 month`, `1 year`, `1 month -30 days`.
     #[error(
-        "{argument} {value} is calendar: months or years have no fixed length; use days, or date_trunc for calendar units"
+        "{argument} {value} is calendar: months or years have no fixed length; {}",
+        argument.instead_of_months()
     )]
     Calendar {
         /// What is calendar.
@@ -92,7 +125,11 @@ pub enum Error {
         value: Interval,
     },
     /// A length that is zero or negative.
-    #[error("{argument} must be positive (greater than zero), not {value}; give a length such as {}", argument.example())]
+    #[error(
+        "{argument} must be positive (greater than zero), not {value}; give a length such as {}{}",
+        argument.example(),
+        if *value == Interval::default() { " (an INTERVAL holds whole microseconds)" } else { "" }
+    )]
     NotPositive {
         /// What is not positive.
         argument: Argument,

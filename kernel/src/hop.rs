@@ -118,7 +118,7 @@ impl Hops<'_> {
                 {
                     Ok(hop)
                 }
-                _ => Hop::new(precision, slides[row], sizes[row], anchors.ticks(row, precision)?),
+                _ => Hop::new(precision, slides[row], sizes[row], anchors.row_ticks(row, precision)?),
             },
         }
     }

@@ -57,6 +57,7 @@ mod validity;
 mod window_tests;
 mod zone;
 
+pub use arguments::Anchor;
 pub use civil::Civil;
 pub use error::{Argument, Error, Result};
 pub use grid::{Edge, Grid};

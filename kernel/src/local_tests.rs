@@ -162,7 +162,8 @@ fn rows_agree(local: &LocalBuckets, (width, origin): (i128, i128), ts: &[i64], e
     let zones: Vec<u16> = (0..ts.len()).map(|row| u16::from(row % 5 == 0)).collect();
     let widths: Vec<Interval> = (0..ts.len()).map(|row| if row % 7 == 0 { other } else { width }).collect();
     let known = [local.zone(), Arc::new(Zone::new(0, &[], false).expect("a clock"))];
-    let anchors = Anchors::Offset(&vec![offset; ts.len()]);
+    let offsets = vec![offset; ts.len()];
+    let anchors = Anchors::Offset(&offsets);
     let rows = LocalRows { grids: RowGrids { widths: &widths, anchors }, zones: &zones, known: &known };
     for edge in [Edge::Start, Edge::End] {
         let mut out = vec![0; ts.len()];

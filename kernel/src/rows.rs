@@ -4,11 +4,11 @@
 //! marked in a mask and go through the slice kernel together, group by group. Rows whose arguments few others share are
 //! left for the end, one by one, with the grids met last kept at hand.
 
-use crate::error::{Argument, Error, Result};
+use crate::error::{Argument, Result};
 use crate::simd::{Kernel, Level, run_at};
 use crate::slice::BLOCK;
 use crate::validity::{WORD, first_valid, rows_of};
-use crate::{Edge, Grid, Interval, OutOfRange, Precision, bucket_slice};
+use crate::{Anchor, Edge, Grid, Interval, OutOfRange, Precision, bucket_slice};
 use std::ops::Range;
 
 /// A grid a row, not yet validated. All slices are as long as the timestamps.
@@ -20,28 +20,19 @@ pub struct RowGrids<'a> {
     pub anchors: Anchors<'a>,
 }
 
-/// Where each row's grid is anchored.
-#[derive(Debug, Clone, Copy)]
-pub enum Anchors<'a> {
-    /// At the epoch.
-    Epoch,
-    /// At the epoch plus this row's interval.
-    Offset(&'a [Interval]),
-    /// At this row's timestamp, whose precision may differ from the bucketed column's.
-    Origin(&'a [i64], Precision),
-    /// At midnight of this row's DATE, in days from the epoch.
-    Date(&'a [i32]),
-}
+/// What anchors each row's grid.
+pub type Anchors<'a> = Anchor<&'a [Interval], &'a [i64], &'a [i32]>;
 
 impl Anchors<'_> {
     /// The ticks of a row's anchor.
-    pub(crate) fn ticks(&self, row: usize, precision: Precision) -> Result<i128> {
+    pub(crate) fn row_ticks(&self, row: usize, precision: Precision) -> Result<i128> {
         match self {
-            Self::Epoch => Ok(0),
-            Self::Offset(offsets) => precision.offset_ticks(offsets[row]),
-            Self::Origin(origins, of) => precision.origin_ticks(origins[row], *of),
-            Self::Date(dates) => precision.date_ticks(dates[row]),
+            Self::Epoch => Anchor::Epoch,
+            Self::Offset(offsets) => Anchor::Offset(offsets[row]),
+            Self::Origin(origins, of) => Anchor::Origin(origins[row], *of),
+            Self::Date(dates) => Anchor::Date(dates[row]),
         }
+        .ticks(precision)
     }
 
     /// Whether two rows have the same anchor.
@@ -80,10 +71,9 @@ impl RowGrids<'_> {
     #[cold]
     #[inline(never)]
     fn grid(&self, row: usize, precision: Precision) -> Result<Grid> {
-        let width = precision.width_ticks(self.widths[row])?;
-        let anchor = self.anchors.ticks(row, precision)?;
-        Grid::new(width, anchor)
-            .ok_or(Error::NotPositive { argument: Argument::Width, value: self.widths[row] })
+        // An error in the width comes before one in the anchor, as it does at bind.
+        precision.length_ticks(Argument::Width, self.widths[row])?;
+        precision.grid(Argument::Width, self.widths[row], self.anchors.row_ticks(row, precision)?)
     }
 
     /// Whether two rows have the same arguments.

@@ -352,7 +352,7 @@ fn refused_widths() {
         (micro, interval(0, 1, -3_600_000_000), Ok(82_800_000_000)),
         (Precision::Nanosecond, interval(0, i32::MAX, i64::MAX), Ok(194_765_959_137_654_775_807_000)),
     ] {
-        assert_eq!(precision.width_ticks(width), expected);
+        assert_eq!(precision.length_ticks(Argument::Width, width), expected);
     }
 }
 

@@ -115,7 +115,7 @@ impl Registry {
         fault::point(&name.to_string_lossy());
         let refused = || LoadError::Registration { name: name.to_string_lossy().into_owned() };
         for (signature, overload) in overloads {
-            let function = scalar::build(&signature, overload);
+            let function = scalar::build(name, &signature, overload);
             // SAFETY: the set and the function are alive; the set keeps a copy, which shares the extra info.
             let state = unsafe { sys::duckdb_add_scalar_function_to_set(set.raw(), function.raw()) };
             (state == sys::DuckDBSuccess).then_some(()).ok_or_else(refused)?;
@@ -126,10 +126,14 @@ impl Registry {
     }
 
     /// Adds a table function. The engine keeps the first one of a name, and drops others without a word.
-    pub(crate) fn table<T: Table>(&self, parameters: &Parameters, table: T) -> Result<(), LoadError> {
-        let name = table.name();
+    pub(crate) fn table<T: Table>(
+        &self,
+        name: &'static CStr,
+        parameters: &Parameters,
+        table: T,
+    ) -> Result<(), LoadError> {
         fault::point(&name.to_string_lossy());
-        let function = table::build(parameters, table);
+        let function = table::build(name, parameters, table);
         // SAFETY: the connection and the function are alive; the catalog keeps a copy, which shares the extra info.
         let state = unsafe { sys::duckdb_register_table_function(self.connection.raw(), function.raw()) };
         let refused = || LoadError::Registration { name: name.to_string_lossy().into_owned() };

@@ -70,6 +70,16 @@ owner!(
     ErrorData(sys::duckdb_error_data), sys::duckdb_destroy_error_data
 );
 
+impl LogicalType {
+    /// # Safety
+    ///
+    /// `vector` is alive.
+    pub(super) unsafe fn of_vector(vector: sys::duckdb_vector) -> Self {
+        // SAFETY: the vector is alive; the type that it gives is ours.
+        Self(unsafe { sys::duckdb_vector_get_column_type(vector) })
+    }
+}
+
 impl Connection {
     /// # Safety
     ///
@@ -114,6 +124,16 @@ impl LogicalType {
         // SAFETY: any id may be asked for; an unknown one gives the invalid type.
         let logical_type = Self(unsafe { sys::duckdb_create_logical_type(id) });
         (!logical_type.raw().is_null() && logical_type.id() == id).then_some(logical_type)
+    }
+
+    /// A union of these members.
+    pub(crate) fn union<const N: usize>(members: [(&CStr, &Self); N]) -> Self {
+        let mut names = members.map(|(name, _)| name.as_ptr());
+        let mut types = members.map(|(_, member)| member.raw());
+        // SAFETY: both arrays have `N` elements, which are alive; the new type keeps copies.
+        Self(unsafe {
+            sys::duckdb_create_union_type(types.as_mut_ptr(), names.as_mut_ptr(), N as sys::idx_t)
+        })
     }
 
     /// A list of these.
@@ -202,6 +222,12 @@ impl Expression {
         (!expression.is_null()).then_some(Self(expression))
     }
 
+    /// Its type.
+    pub(super) fn return_type(&self) -> LogicalType {
+        // SAFETY: the handle is alive; the type that it gives is ours.
+        LogicalType(unsafe { sys::duckdb_expression_return_type(self.raw()) })
+    }
+
     /// The value, when it folds to a constant and computing it does not fail.
     pub(super) fn fold(&self, context: &ClientContext) -> Option<Value> {
         let mut value = std::ptr::null_mut();
@@ -244,10 +270,10 @@ impl Value {
     }
 
     /// As text, for messages. The engine casts only types that it never fails to print, since an exception of its
-    /// would end the process here.
-    pub(super) fn text(&self) -> String {
+    /// would end the process here; others are `None`.
+    pub(super) fn printed(&self) -> Option<String> {
         if let Some((tick, precision)) = self.timestamp() {
-            return Civil { tick, precision }.to_string();
+            return Some(Civil { tick, precision }.to_string());
         }
         let prints = [
             sys::DUCKDB_TYPE_DUCKDB_TYPE_BOOLEAN..=sys::DUCKDB_TYPE_DUCKDB_TYPE_DOUBLE,
@@ -255,17 +281,17 @@ impl Value {
             sys::DUCKDB_TYPE_DUCKDB_TYPE_DECIMAL..=sys::DUCKDB_TYPE_DUCKDB_TYPE_DECIMAL,
         ];
         if !prints.iter().any(|types| types.contains(&self.type_id())) {
-            return "a value of another type".to_owned();
+            return None;
         }
         // SAFETY: the handle is alive; the text that the engine gives is ours, and is freed once.
         unsafe {
             let text = sys::duckdb_get_varchar(self.raw());
             if text.is_null() {
-                return String::new();
+                return None;
             }
             let copy = CStr::from_ptr(text).to_string_lossy().into_owned();
             sys::duckdb_free(text.cast());
-            copy
+            Some(copy)
         }
     }
 
@@ -275,23 +301,25 @@ impl Value {
         unsafe { sys::duckdb_is_null_value(self.raw()) }
     }
 
-    /// As an interval, or `None` when it can't be cast to one.
+    /// The interval that this is, or that this says if it is a text, which is cast in its place; `None` for a text that
+    /// says none, and for a value of another type.
     ///
     /// The C API marks a failed cast by the interval that is lowest in every field, which can be meant as well. A value
     /// that is an interval means it. A text means it if it is a month longer with a month before it: what can't be cast
     /// still can't then.
     pub(super) fn interval(&self) -> Option<Interval> {
         const LOWEST: Interval = Interval { months: i32::MIN, days: i32::MIN, micros: i64::MIN };
+        const INTERVAL: sys::duckdb_type = sys::DUCKDB_TYPE_DUCKDB_TYPE_INTERVAL;
+        if !matches!(self.type_id(), INTERVAL | sys::DUCKDB_TYPE_DUCKDB_TYPE_VARCHAR) {
+            return None;
+        }
         let interval = self.cast_to_interval();
-        let is_meant = || match self.type_id() {
-            sys::DUCKDB_TYPE_DUCKDB_TYPE_INTERVAL => true,
-            sys::DUCKDB_TYPE_DUCKDB_TYPE_VARCHAR => {
-                let longer = Self::of_text(&format!("1 month {}", self.text()));
-                let longer = longer.map(|longer| longer.cast_to_interval());
-                longer == Some(Interval { months: LOWEST.months + 1, ..LOWEST })
-            }
-            _ => false,
+        let is_meant_by_text = || {
+            let longer = Self::of_text(&format!("1 month {}", self.printed().unwrap_or_default()));
+            let longer = longer.map(|longer| longer.cast_to_interval());
+            longer == Some(Interval { months: LOWEST.months + 1, ..LOWEST })
         };
+        let is_meant = || self.type_id() == INTERVAL || is_meant_by_text();
         (interval != LOWEST || is_meant()).then_some(interval)
     }
 

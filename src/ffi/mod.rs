@@ -16,6 +16,7 @@ mod fault;
 mod handles;
 mod scalar;
 mod table;
+mod value;
 mod vectors;
 
 pub(crate) use contain::contained;
@@ -24,7 +25,8 @@ pub(crate) use fault::point as fault_point;
 pub(crate) use handles::LogicalType;
 pub(crate) use libduckdb_sys::duckdb_type as TypeId;
 pub(crate) use scalar::{Arguments, Constant, Scalar, Signature};
-pub(crate) use table::{Bound, Given, Parameters, Table, TableArguments};
+pub(crate) use table::{Bound, Parameters, Table, TableArguments};
+pub(crate) use value::{Given, Parameter};
 pub(crate) use vectors::{Chunk, Output, Rows};
 
 /// The id of TIMESTAMPTZ_NS, which DuckDB 2.0 added after the C API that the bindings were made from.

@@ -2,10 +2,11 @@
 
 use super::contain::{contain, contain_quietly, drop_box, give_away};
 use super::fault;
-use super::handles::{ClientContext, Expression, LogicalType, ScalarFunction, Value};
-use super::vectors::{Chunk, Output, Storage};
+use super::handles::{ClientContext, Expression, LogicalType, ScalarFunction};
+use super::value::{Given, Parameter};
+use super::vectors::{Chunk, Column, Output, Storage};
 use crate::error::{Argument, Error, Result};
-use kernel::{Interval, Precision};
+use kernel::Interval;
 use libduckdb_sys as sys;
 use std::ffi::{CStr, c_void};
 
@@ -16,11 +17,8 @@ pub(crate) trait Scalar: Send + Sync + 'static {
     /// What binding finds out; it may be lost, so [`Self::execute`] has to stand without it.
     type Plan: Clone + Send + Sync + 'static;
 
-    /// The function's name.
-    fn name(&self) -> &'static CStr;
-
     /// Checks the arguments while the query is bound, once for each call in it.
-    fn bind(&self, arguments: &Arguments) -> Result<Self::Plan>;
+    fn bind(&self, arguments: &Arguments<'_>) -> Result<Self::Plan>;
 
     /// Computes one chunk. Called from many threads at once.
     fn execute(&self, plan: Option<&Self::Plan>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()>;
@@ -30,33 +28,60 @@ pub(crate) trait Scalar: Send + Sync + 'static {
 pub(crate) struct Signature {
     /// Of the parameters.
     pub(crate) parameters: Vec<LogicalType>,
+    /// Of every argument after them; `None` if there may be none.
+    pub(crate) rest: Option<LogicalType>,
     /// Of the result.
     pub(crate) result: LogicalType,
 }
 
+/// The parameters of an overload. One of type ANY takes its argument as it is; to the others the engine casts.
+struct Declared {
+    parameters: Vec<Column>,
+    rest: Option<Column>,
+}
+
+impl Declared {
+    fn of(signature: &Signature) -> Self {
+        let parameters = signature.parameters.iter().map(Column::of).collect();
+        Self { parameters, rest: signature.rest.as_ref().map(Column::of) }
+    }
+
+    /// What the engine casts the argument at `index` to; `None` if it does not.
+    fn cast_to(&self, index: usize) -> Option<&Column> {
+        self.parameters.get(index).or(self.rest.as_ref()).filter(|column| !column.is_any())
+    }
+}
+
 /// What the engine keeps for an overload and hands to each callback.
 struct Registered<S> {
+    name: &'static CStr,
     scalar: S,
-    parameters: Vec<Storage>,
+    declared: Declared,
     result: Storage,
 }
 
+/// What the engine keeps for a call that is bound.
+#[derive(Clone)]
+struct Call<P> {
+    plan: P,
+    columns: Vec<Column>,
+}
+
 /// Builds the engine's function object for `scalar`.
-pub(super) fn build<S: Scalar>(signature: &Signature, scalar: S) -> ScalarFunction {
+pub(super) fn build<S: Scalar>(name: &'static CStr, signature: &Signature, scalar: S) -> ScalarFunction {
     let function = ScalarFunction::new();
     let raw = function.raw();
-    let name = scalar.name();
-    let registered = Registered {
-        scalar,
-        parameters: signature.parameters.iter().map(Storage::of).collect(),
-        result: Storage::of(&signature.result),
-    };
+    let result = Storage::of(&signature.result);
+    let registered = Registered { name, scalar, declared: Declared::of(signature), result };
     // SAFETY: the function and the types are alive; names and types are copied. The extra info is a box of
     // `Registered<S>`, which the callbacks below read as such and the engine frees with `drop_box`.
     unsafe {
         sys::duckdb_scalar_function_set_name(raw, name.as_ptr());
         for parameter in &signature.parameters {
             sys::duckdb_scalar_function_add_parameter(raw, parameter.raw());
+        }
+        if let Some(rest) = &signature.rest {
+            sys::duckdb_scalar_function_set_varargs(raw, rest.raw());
         }
         sys::duckdb_scalar_function_set_return_type(raw, signature.result.raw());
         sys::duckdb_scalar_function_set_special_handling(raw);
@@ -77,26 +102,28 @@ unsafe extern "C" fn bind<S: Scalar>(info: sys::duckdb_bind_info) {
         unsafe { &*sys::duckdb_scalar_function_bind_get_extra_info(info).cast::<Registered<S>>() };
     // SAFETY: the bind is running; the text is copied.
     let report = |text: &CStr| unsafe { sys::duckdb_scalar_function_bind_set_error(info, text.as_ptr()) };
-    contain(registered.scalar.name(), report, || {
+    contain(registered.name, report, || {
         fault::point("bind");
         // SAFETY: the bind is running until this callback returns.
-        let plan = registered.scalar.bind(&unsafe { Arguments::new(info) })?;
-        // SAFETY: the bind is running. The plan is a box of `S::Plan`, which the engine copies and frees with the
-        // two functions given here.
+        let arguments = unsafe { Arguments::new(info, &registered.declared) };
+        let plan = registered.scalar.bind(&arguments)?;
+        let call = Call { plan, columns: arguments.columns() };
+        // SAFETY: the bind is running. The data is a box of `Call<S::Plan>`, which the engine copies and frees with
+        // the two functions given here.
         unsafe {
-            sys::duckdb_scalar_function_set_bind_data(info, give_away(plan), Some(drop_box::<S::Plan>));
-            sys::duckdb_scalar_function_set_bind_data_copy(info, Some(copy::<S::Plan>));
+            sys::duckdb_scalar_function_set_bind_data(info, give_away(call), Some(drop_box::<Call<S::Plan>>));
+            sys::duckdb_scalar_function_set_bind_data_copy(info, Some(copy::<Call<S::Plan>>));
         }
         Ok::<_, Error>(())
     });
 }
 
-/// Copies a plan when the engine copies the expression that it belongs to; without this the copy would have none.
-unsafe extern "C" fn copy<P: Clone>(plan: *mut c_void) -> *mut c_void {
+/// Copies a call when the engine copies the expression that it belongs to; without this the copy would have none.
+unsafe extern "C" fn copy<C: Clone>(call: *mut c_void) -> *mut c_void {
     contain_quietly(std::ptr::null_mut(), || {
         fault::point("copy");
-        // SAFETY: the engine passes the plan that `bind` or this function made, or null.
-        unsafe { plan.cast::<P>().as_ref() }.map_or(std::ptr::null_mut(), |plan| give_away(plan.clone()))
+        // SAFETY: the engine passes the call that `bind` or this function made, or null.
+        unsafe { call.cast::<C>().as_ref() }.map_or(std::ptr::null_mut(), |call| give_away(call.clone()))
     })
 }
 
@@ -109,22 +136,31 @@ unsafe extern "C" fn execute<S: Scalar>(
     let registered = unsafe { &*sys::duckdb_scalar_function_get_extra_info(info).cast::<Registered<S>>() };
     // SAFETY: the call is running; the text is copied.
     let report = |text: &CStr| unsafe { sys::duckdb_scalar_function_set_error(info, text.as_ptr()) };
-    contain(registered.scalar.name(), report, || {
+    contain(registered.name, report, || {
         fault::point("execute");
-        // SAFETY: the bind data is null or the plan that `bind` set, alive during the call. The chunk and the vector
-        // are alive during the call and of the types that the function was registered with; the engine flattens the
-        // arguments before it calls, and gives an output with room for the chunk's rows.
+        // SAFETY: the bind data is null or the call that `bind` set, alive during this one. The chunk and the vector
+        // are alive during it; the engine flattens the arguments before it calls, and gives an output with room for
+        // the chunk's rows. The output is of the type that the function was registered with, and so is each argument
+        // that the engine casts; one that it does not cast keeps the type that `bind` saw.
         unsafe {
-            let plan = sys::duckdb_scalar_function_get_bind_data(info).cast::<S::Plan>().as_ref();
-            let input = Chunk::new(input, &registered.parameters);
+            let call = sys::duckdb_scalar_function_get_bind_data(info).cast::<Call<S::Plan>>().as_ref();
+            let of_vectors;
+            let columns = match call {
+                Some(call) => &call.columns,
+                None => {
+                    of_vectors = Chunk::columns(input);
+                    &of_vectors
+                }
+            };
+            let input = Chunk::new(input, columns);
             let mut output = Output::new(output, registered.result, input.len());
-            registered.scalar.execute(plan, &input, &mut output)
+            registered.scalar.execute(call.map(|call| &call.plan), &input, &mut output)
         }
     });
 }
 
 /// What an argument is known to be while the query is bound.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Constant<T> {
     /// This value, in every row.
     Value(T),
@@ -135,73 +171,101 @@ pub(crate) enum Constant<T> {
     Unknown,
 }
 
-/// The arguments of a call that is being bound, before the engine casts them to the parameters' types.
-pub(crate) struct Arguments {
-    info: sys::duckdb_bind_info,
-    context: ClientContext,
+impl<T> Constant<T> {
+    /// The value, `None` while it is unknown; an error when it is NULL.
+    pub(crate) fn known(self, argument: Argument) -> Result<Option<T>> {
+        match self {
+            Self::Value(value) => Ok(Some(value)),
+            Self::Null => Err(Error::Null { argument }),
+            Self::Unknown => Ok(None),
+        }
+    }
 }
 
-impl Arguments {
+/// The arguments of a call that is being bound, before the engine casts them to the parameters' types.
+pub(crate) struct Arguments<'a> {
+    info: sys::duckdb_bind_info,
+    context: ClientContext,
+    declared: &'a Declared,
+}
+
+impl<'a> Arguments<'a> {
     /// # Safety
     ///
     /// `info` belongs to a bind callback of a scalar function that runs as long as this value lives.
-    unsafe fn new(info: sys::duckdb_bind_info) -> Self {
+    unsafe fn new(info: sys::duckdb_bind_info, declared: &'a Declared) -> Self {
         // SAFETY: the bind is running.
         let context = unsafe { ClientContext::of_bind(info) };
-        Self { info, context }
+        Self { info, context, declared }
     }
 
-    /// An interval.
-    pub(crate) fn interval(&self, index: usize, argument: Argument) -> Result<Constant<Interval>> {
-        self.constant(index, argument, Value::interval)
-    }
-
-    /// The ticks of a timestamp of the type `id`. Where the engine has yet to cast from another type, in the session's
-    /// time zone perhaps, only infinity is known: it is the same in all.
-    pub(crate) fn ticks(
-        &self,
-        index: usize,
-        argument: Argument,
-        id: sys::duckdb_type,
-    ) -> Result<Constant<i64>> {
-        self.constant(index, argument, |value| {
-            let ticks = match value.date() {
-                Some(i32::MAX) => i64::MAX,
-                Some(days) if days == -i32::MAX => -i64::MAX,
-                Some(_) => return None,
-                None => value.timestamp()?.0,
-            };
-            (value.type_id() == id || Precision::is_infinite(ticks)).then_some(ticks)
-        })
-    }
-
-    /// The days of a DATE.
-    pub(crate) fn date(&self, index: usize, argument: Argument) -> Result<Constant<i32>> {
-        self.constant(index, argument, Value::date)
-    }
-
-    /// Whether the argument is NULL in every row. Newer engines give the bare word NULL the parameter's type first.
-    pub(crate) fn is_null(&self, index: usize) -> bool {
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
         // SAFETY: the bind is running.
-        let expression = unsafe { Expression::of_bind(self.info, index) };
-        let value = expression.and_then(|expression| expression.fold(&self.context));
-        value.is_some_and(|value| value.is_null())
+        unsafe { sys::duckdb_scalar_function_bind_get_argument_count(self.info) as usize }
     }
 
-    fn constant<T>(
-        &self,
-        index: usize,
-        argument: Argument,
-        read: impl FnOnce(&Value) -> Option<T>,
-    ) -> Result<Constant<T>> {
-        // SAFETY: the bind is running. For a subquery the engine sets an error of its own, which the one returned
-        // here replaces.
-        let expression =
-            unsafe { Expression::of_bind(self.info, index) }.ok_or(Error::Subquery { argument })?;
-        Ok(match expression.fold(&self.context) {
+    /// The id of the type that the argument has at execution: what the engine casts it to, or else its own.
+    pub(crate) fn type_id(&self, parameter: Parameter) -> Result<sys::duckdb_type> {
+        match self.declared.cast_to(parameter.index) {
+            Some(column) => Ok(column.id()),
+            None => self.own_type_id(parameter),
+        }
+    }
+
+    /// The id of its own type.
+    pub(crate) fn own_type_id(&self, parameter: Parameter) -> Result<sys::duckdb_type> {
+        Ok(self.expression(parameter)?.return_type().id())
+    }
+
+    /// The value as it is given, when it is known.
+    pub(crate) fn value(&self, parameter: Parameter) -> Result<Constant<Given>> {
+        Ok(match self.expression(parameter)?.fold(&self.context) {
             None => Constant::Unknown,
             Some(value) if value.is_null() => Constant::Null,
-            Some(value) => read(&value).map_or(Constant::Unknown, Constant::Value),
+            Some(value) => Constant::Value(Given::new(value)),
         })
+    }
+
+    /// An interval, or a text that says one.
+    pub(crate) fn interval(&self, parameter: Parameter) -> Result<Constant<Interval>> {
+        let argument = parameter.argument;
+        match self.value(parameter)? {
+            Constant::Null => Ok(Constant::Null),
+            Constant::Value(given) => Ok(Constant::Value(given.interval(argument)?)),
+            Constant::Unknown => match self.type_id(parameter)? {
+                sys::DUCKDB_TYPE_DUCKDB_TYPE_INTERVAL | sys::DUCKDB_TYPE_DUCKDB_TYPE_INVALID => {
+                    Ok(Constant::Unknown)
+                }
+                _ => Err(Error::IntervalColumn { argument }),
+            },
+        }
+    }
+
+    /// The one value of all rows, `None` while it is unknown; an error when it is NULL.
+    pub(crate) fn known_interval(&self, parameter: Parameter) -> Result<Option<Interval>> {
+        self.interval(parameter)?.known(parameter.argument)
+    }
+
+    fn expression(&self, parameter: Parameter) -> Result<Expression> {
+        // SAFETY: the bind is running. For a subquery the engine sets an error of its own, which the one returned
+        // here replaces.
+        let expression = unsafe { Expression::of_bind(self.info, parameter.index) };
+        expression.ok_or(Error::Subquery { argument: parameter.argument })
+    }
+
+    /// What each argument is when a chunk arrives. An argument that the engine does not cast has been read by then,
+    /// so that a subquery among them has been refused.
+    fn columns(&self) -> Vec<Column> {
+        let own = |index| {
+            let expression = self.expression(Parameter { index, argument: Argument::Ts }).ok()?;
+            let text = || Given::new(expression.fold(&self.context)?).text_interval();
+            Some(Column::with_text(&expression.return_type(), text))
+        };
+        let column = |index| match self.declared.cast_to(index) {
+            Some(column) => column.clone(),
+            None => own(index).unwrap_or_else(Column::unread),
+        };
+        (0..self.len()).map(column).collect()
     }
 }

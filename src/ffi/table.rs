@@ -12,9 +12,9 @@
 use super::contain::{contain, drop_box, give_away};
 use super::fault;
 use super::handles::{LogicalType, TableFunction, Value};
+use super::value::{Given, Parameter};
 use super::vectors::{Rows, Storage};
-use crate::error::{Argument, Error, Result};
-use kernel::Interval;
+use crate::error::{Error, Result};
 use libduckdb_sys as sys;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,9 +23,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) trait Table: Send + Sync + 'static {
     /// What binding finds out.
     type Plan: Send + Sync + 'static;
-
-    /// The function's name.
-    fn name(&self) -> &'static CStr;
 
     /// Checks the arguments while the query is bound, and says what the table looks like.
     fn bind(&self, arguments: &TableArguments) -> Result<Bound<Self::Plan>>;
@@ -63,13 +60,19 @@ struct Call<P> {
 /// The first row that a scan has not produced yet.
 struct Position(AtomicU64);
 
+/// What the engine keeps for a function and hands to each callback.
+struct Registered<T> {
+    name: &'static CStr,
+    table: T,
+}
+
 /// Builds the engine's function object for `table`.
-pub(super) fn build<T: Table>(parameters: &Parameters, table: T) -> TableFunction {
+pub(super) fn build<T: Table>(name: &'static CStr, parameters: &Parameters, table: T) -> TableFunction {
     let function = TableFunction::new();
     let raw = function.raw();
-    let name = table.name();
-    // SAFETY: the function and the types are alive; names and types are copied. The extra info is a box of `T`, which
-    // the callbacks below read as such and the engine frees with `drop_box`.
+    let registered = Registered { name, table };
+    // SAFETY: the function and the types are alive; names and types are copied. The extra info is a box of
+    // `Registered<T>`, which the callbacks below read as such and the engine frees with `drop_box`.
     unsafe {
         sys::duckdb_table_function_set_name(raw, name.as_ptr());
         for parameter in &parameters.positional {
@@ -78,7 +81,11 @@ pub(super) fn build<T: Table>(parameters: &Parameters, table: T) -> TableFunctio
         for (name, parameter) in &parameters.named {
             sys::duckdb_table_function_add_named_parameter(raw, name.as_ptr(), parameter.raw());
         }
-        sys::duckdb_table_function_set_extra_info(raw, give_away(table), Some(drop_box::<T>));
+        sys::duckdb_table_function_set_extra_info(
+            raw,
+            give_away(registered),
+            Some(drop_box::<Registered<T>>),
+        );
         sys::duckdb_table_function_set_bind(raw, Some(bind::<T>));
         sys::duckdb_table_function_set_init(raw, Some(init::<T>));
         sys::duckdb_table_function_set_function(raw, Some(produce::<T>));
@@ -88,13 +95,13 @@ pub(super) fn build<T: Table>(parameters: &Parameters, table: T) -> TableFunctio
 
 unsafe extern "C" fn bind<T: Table>(info: sys::duckdb_bind_info) {
     // SAFETY: the engine keeps the extra info that `build` set for as long as the function exists.
-    let table = unsafe { &*sys::duckdb_bind_get_extra_info(info).cast::<T>() };
+    let registered = unsafe { &*sys::duckdb_bind_get_extra_info(info).cast::<Registered<T>>() };
     // SAFETY: the bind is running; the text is copied.
     let report = |text: &CStr| unsafe { sys::duckdb_bind_set_error(info, text.as_ptr()) };
-    contain(table.name(), report, || {
+    contain(registered.name, report, || {
         fault::point("table bind");
         // SAFETY: the bind is running until this callback returns.
-        let Bound { plan, len, columns } = table.bind(&unsafe { TableArguments::new(info) })?;
+        let Bound { plan, len, columns } = registered.table.bind(&unsafe { TableArguments::new(info) })?;
         let storages = columns.iter().map(|(_, logical_type)| Storage::of(logical_type)).collect();
         // SAFETY: the bind is running; names and types are copied. The bind data is a box of `Call<T::Plan>`, which
         // `produce` reads as such and the engine frees with `drop_box`.
@@ -112,10 +119,10 @@ unsafe extern "C" fn bind<T: Table>(info: sys::duckdb_bind_info) {
 
 unsafe extern "C" fn init<T: Table>(info: sys::duckdb_init_info) {
     // SAFETY: the engine keeps the extra info that `build` set for as long as the function exists.
-    let table = unsafe { &*sys::duckdb_init_get_extra_info(info).cast::<T>() };
+    let registered = unsafe { &*sys::duckdb_init_get_extra_info(info).cast::<Registered<T>>() };
     // SAFETY: the init is running; the text is copied.
     let report = |text: &CStr| unsafe { sys::duckdb_init_set_error(info, text.as_ptr()) };
-    contain(table.name(), report, || {
+    contain(registered.name, report, || {
         fault::point("table init");
         let position = give_away(Position(AtomicU64::new(0)));
         // SAFETY: the init is running. The init data is a box of `Position`, which `produce` reads as such and the
@@ -127,10 +134,10 @@ unsafe extern "C" fn init<T: Table>(info: sys::duckdb_init_info) {
 
 unsafe extern "C" fn produce<T: Table>(info: sys::duckdb_function_info, output: sys::duckdb_data_chunk) {
     // SAFETY: the engine keeps the extra info that `build` set for as long as the function exists.
-    let table = unsafe { &*sys::duckdb_function_get_extra_info(info).cast::<T>() };
+    let registered = unsafe { &*sys::duckdb_function_get_extra_info(info).cast::<Registered<T>>() };
     // SAFETY: the call is running; the text is copied.
     let report = |text: &CStr| unsafe { sys::duckdb_function_set_error(info, text.as_ptr()) };
-    contain(table.name(), report, || {
+    contain(registered.name, report, || {
         fault::point("table produce");
         // SAFETY: the bind data and the init data are what `bind` and `init` set, alive during the call. The chunk is
         // alive during the call, has the columns that `bind` added, and its flat vectors have room for a vector's
@@ -141,7 +148,7 @@ unsafe extern "C" fn produce<T: Table>(info: sys::duckdb_function_info, output: 
             let most = sys::duckdb_vector_size();
             let from = position.0.fetch_add(most, Ordering::Relaxed).min(call.len);
             let len = most.min(call.len - from);
-            table.write(&call.plan, &mut Rows::new(output, &call.columns, from, len as usize))?;
+            registered.table.write(&call.plan, &mut Rows::new(output, &call.columns, from, len as usize))?;
             sys::duckdb_data_chunk_set_size(output, len);
         }
         Ok::<_, Error>(())
@@ -161,63 +168,21 @@ impl TableArguments {
         Self { info }
     }
 
-    /// The argument at `index`, or an error when it is NULL.
-    pub(crate) fn required(&self, index: usize, argument: Argument) -> Result<Given> {
-        self.positional(index).ok_or(Error::Null { argument })
+    /// The argument, or an error when it is NULL.
+    pub(crate) fn required(&self, parameter: Parameter) -> Result<Given> {
+        self.positional(parameter).ok_or(Error::Null { argument: parameter.argument })
     }
 
-    /// The argument at `index`, or `None` when it is NULL.
-    pub(crate) fn positional(&self, index: usize) -> Option<Given> {
+    /// The argument, or `None` when it is NULL.
+    pub(crate) fn positional(&self, parameter: Parameter) -> Option<Given> {
         // SAFETY: the bind is running.
-        unsafe { Value::of_parameter(self.info, index) }.map(Given).filter(|given| !given.is_null())
+        let value = unsafe { Value::of_parameter(self.info, parameter.index) };
+        value.map(Given::new).filter(|given| !given.is_null())
     }
 
     /// The argument of this name, or `None` when it is not given.
     pub(crate) fn named(&self, name: &'static CStr) -> Option<Given> {
         // SAFETY: the bind is running.
-        unsafe { Value::of_named_parameter(self.info, name) }.map(Given)
-    }
-}
-
-/// An argument that is given. Its readers want a value that is not NULL.
-pub(crate) struct Given(Value);
-
-impl Given {
-    /// Whether this is NULL.
-    pub(crate) fn is_null(&self) -> bool {
-        self.0.is_null()
-    }
-
-    /// The id of its type.
-    pub(crate) fn type_id(&self) -> sys::duckdb_type {
-        self.0.type_id()
-    }
-
-    /// The interval that this is, or that this says if it is a text.
-    pub(crate) fn interval(&self) -> Option<Interval> {
-        match self.type_id() {
-            sys::DUCKDB_TYPE_DUCKDB_TYPE_INTERVAL | sys::DUCKDB_TYPE_DUCKDB_TYPE_VARCHAR => self.0.interval(),
-            _ => None,
-        }
-    }
-
-    /// The ticks of the timestamp that this is. A text is none.
-    pub(crate) fn ticks(&self) -> Option<i64> {
-        self.0.timestamp().map(|(ticks, _)| ticks)
-    }
-
-    /// The days of the DATE that this is.
-    pub(crate) fn date(&self) -> Option<i32> {
-        self.0.date()
-    }
-
-    /// The number that this is, a BIGINT.
-    pub(crate) fn integer(&self) -> i64 {
-        self.0.integer()
-    }
-
-    /// As text, for messages.
-    pub(crate) fn text(&self) -> String {
-        self.0.text()
+        unsafe { Value::of_named_parameter(self.info, name) }.map(Given::new)
     }
 }

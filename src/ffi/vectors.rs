@@ -2,10 +2,12 @@
 
 use super::TIMESTAMP_TZ_NS;
 use super::handles::{LogicalType, Vector};
+use super::value::Parameter;
 use crate::error::{Error, Result};
 use kernel::{Interval, List, intersect, is_valid};
 use libduckdb_sys as sys;
 use std::marker::PhantomData;
+use std::sync::OnceLock;
 
 /// How the engine stores the values of a column type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,21 +74,79 @@ const _: () = {
     assert!(std::mem::offset_of!(Interval, micros) == std::mem::offset_of!(sys::duckdb_interval, micros));
 };
 
+/// The type of an argument, and how the engine stores it.
+#[derive(Debug, Clone)]
+pub(super) struct Column {
+    id: sys::duckdb_type,
+    storage: Storage,
+    text: Option<Repeated>,
+}
+
+/// The interval that a constant text says, and a vector of it, made when it is first read.
+#[derive(Debug, Clone)]
+struct Repeated {
+    value: Interval,
+    vector: OnceLock<Box<[Interval]>>,
+}
+
+impl Column {
+    pub(super) fn of(logical_type: &LogicalType) -> Self {
+        Self { id: logical_type.id(), storage: Storage::of(logical_type), text: None }
+    }
+
+    /// An argument of this type that is a text, perhaps, and then may say an interval.
+    pub(super) fn with_text(logical_type: &LogicalType, interval: impl FnOnce() -> Option<Interval>) -> Self {
+        let column = Self::of(logical_type);
+        let text = (column.id == sys::DUCKDB_TYPE_DUCKDB_TYPE_VARCHAR).then(interval).flatten();
+        let text = text.map(|value| Repeated { value, vector: OnceLock::new() });
+        Self { text, ..column }
+    }
+
+    /// An argument that nobody reads.
+    pub(super) const fn unread() -> Self {
+        Self { id: sys::DUCKDB_TYPE_DUCKDB_TYPE_INVALID, storage: Storage::Other, text: None }
+    }
+
+    pub(super) const fn id(&self) -> sys::duckdb_type {
+        self.id
+    }
+
+    pub(super) const fn is_any(&self) -> bool {
+        self.id == sys::DUCKDB_TYPE_DUCKDB_TYPE_ANY
+    }
+}
+
 /// The arguments of one call: some rows of each. The engine has flattened every vector.
 pub(crate) struct Chunk<'a> {
     chunk: sys::duckdb_data_chunk,
-    columns: &'a [Storage],
+    columns: &'a [Column],
     len: usize,
 }
 
 impl<'a> Chunk<'a> {
     /// # Safety
     ///
-    /// `chunk` is alive for `'a`, its vectors are flat, and they are stored as `columns` says.
-    pub(super) unsafe fn new(chunk: sys::duckdb_data_chunk, columns: &'a [Storage]) -> Self {
+    /// `chunk` is alive for `'a`, its vectors are flat, and they are of the types that `columns` says.
+    pub(super) unsafe fn new(chunk: sys::duckdb_data_chunk, columns: &'a [Column]) -> Self {
         // SAFETY: the chunk is alive.
         let len = unsafe { sys::duckdb_data_chunk_get_size(chunk) } as usize;
         Self { chunk, columns, len }
+    }
+
+    /// What each vector of a chunk is, by its own type.
+    ///
+    /// # Safety
+    ///
+    /// `chunk` is alive.
+    pub(super) unsafe fn columns(chunk: sys::duckdb_data_chunk) -> Vec<Column> {
+        // SAFETY: the chunk is alive and has as many columns as it says.
+        unsafe {
+            let column = |index| {
+                let vector = sys::duckdb_data_chunk_get_vector(chunk, index);
+                Column::of(&LogicalType::of_vector(vector))
+            };
+            (0..sys::duckdb_data_chunk_get_column_count(chunk)).map(column).collect()
+        }
     }
 
     /// How many rows.
@@ -94,34 +154,57 @@ impl<'a> Chunk<'a> {
         self.len
     }
 
-    /// The ticks of argument `index`, a timestamp. Those of NULL rows are undefined, but readable.
-    pub(crate) fn ticks(&self, index: usize) -> &'a [i64] {
-        assert_eq!(self.columns[index], Storage::Ticks, "argument {index}");
+    /// How many arguments.
+    pub(crate) const fn arguments(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The id of an argument's type.
+    pub(crate) fn type_id(&self, parameter: Parameter) -> sys::duckdb_type {
+        self.columns[parameter.index].id
+    }
+
+    fn require(&self, parameter: Parameter, storage: Storage) {
+        assert_eq!(self.columns[parameter.index].storage, storage, "{}", parameter.argument);
+    }
+
+    /// The ticks of a timestamp. Those of NULL rows are undefined, but readable.
+    pub(crate) fn ticks(&self, parameter: Parameter) -> &'a [i64] {
+        self.require(parameter, Storage::Ticks);
         // SAFETY: the vector is stored as `i64`, as was just checked.
-        unsafe { self.data(index) }
+        unsafe { self.data(parameter) }
     }
 
-    /// The intervals of argument `index`. Those of NULL rows are undefined, but readable.
-    pub(crate) fn intervals(&self, index: usize) -> &'a [Interval] {
-        assert_eq!(self.columns[index], Storage::Interval, "argument {index}");
-        // SAFETY: the vector is stored as `duckdb_interval`, as was just checked, whose layout `Interval` has.
-        unsafe { self.data(index) }
+    /// The intervals of an argument, those that a constant text says too. Those of NULL rows are undefined, but
+    /// readable. `Err` when it is of another type.
+    pub(crate) fn intervals(&self, parameter: Parameter) -> Result<&'a [Interval]> {
+        let column = &self.columns[parameter.index];
+        match &column.text {
+            // SAFETY: the vector is stored as `duckdb_interval`, as is checked here, whose layout `Interval` has.
+            _ if column.storage == Storage::Interval => Ok(unsafe { self.data(parameter) }),
+            // SAFETY: no precondition.
+            Some(Repeated { value, vector }) => Ok(&vector
+                .get_or_init(|| vec![*value; unsafe { sys::duckdb_vector_size() } as usize].into())
+                [..self.len]),
+            None => Err(Error::IntervalColumn { argument: parameter.argument }),
+        }
     }
 
-    /// The days of argument `index`, a DATE. Those of NULL rows are undefined, but readable.
-    pub(crate) fn dates(&self, index: usize) -> &'a [i32] {
-        assert_eq!(self.columns[index], Storage::Days, "argument {index}");
+    /// The days of a DATE. Those of NULL rows are undefined, but readable.
+    pub(crate) fn dates(&self, parameter: Parameter) -> &'a [i32] {
+        self.require(parameter, Storage::Days);
         // SAFETY: the vector is stored as `i32`, as was just checked.
-        unsafe { self.data(index) }
+        unsafe { self.data(parameter) }
     }
 
-    /// The text of argument `index` in each row, a VARCHAR. To be asked of valid rows only.
-    pub(crate) fn texts(&self, index: usize) -> impl Fn(usize) -> &'a str {
-        assert_eq!(self.columns[index], Storage::Text, "argument {index}");
-        let (len, validity) = (self.len, self.validity(index));
+    /// The text of an argument in each row, a VARCHAR. To be asked of valid rows only.
+    pub(crate) fn texts(&self, parameter: Parameter) -> impl Fn(usize) -> &'a str {
+        self.require(parameter, Storage::Text);
+        let (len, validity) = (self.len, self.validity(parameter));
         // SAFETY: the vector is alive and stored as `duckdb_string_t`, as was just checked.
-        let strings =
-            unsafe { sys::duckdb_vector_get_data(self.vector(index)).cast::<sys::duckdb_string_t>() };
+        let strings = unsafe {
+            sys::duckdb_vector_get_data(self.vector(parameter.index)).cast::<sys::duckdb_string_t>()
+        };
         move |row| {
             assert!(row < len && is_valid(validity, row), "row {row} of {len}");
             // SAFETY: the vector holds `len` strings, and that of a valid row is initialised. Its bytes live in the
@@ -135,19 +218,18 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// The list of argument `index` in each row, a list of timestamps: the ticks of its elements. `Err` when a valid
-    /// row's list holds NULL.
-    pub(crate) fn tick_lists(&self, index: usize) -> impl Fn(usize) -> Result<&'a [i64]> {
-        assert_eq!(self.columns[index], Storage::TickList, "argument {index}");
+    /// The list of timestamps in each row: the ticks of its elements. `Err` when a valid row's list holds NULL.
+    pub(crate) fn tick_lists(&self, parameter: Parameter) -> impl Fn(usize) -> Result<&'a [i64]> {
+        self.require(parameter, Storage::TickList);
         // SAFETY: the vector is alive and a list of timestamps, as was just checked, so its child is stored as `i64`
         // and has as many elements as the list vector says; a mask that is not null has a bit for each.
         let (lists, ticks, validity) = unsafe {
-            let vector = self.vector(index);
+            let vector = self.vector(parameter.index);
             let child = sys::duckdb_list_vector_get_child(vector);
             let len = sys::duckdb_list_vector_get_size(vector) as usize;
             let words = sys::duckdb_vector_get_validity(child);
             (
-                self.data::<List>(index),
+                self.data::<List>(parameter),
                 slice::<i64>(sys::duckdb_vector_get_data(child).cast(), len),
                 (!words.is_null()).then(|| slice(words.cast_const(), words_for(len))),
             )
@@ -161,11 +243,11 @@ impl<'a> Chunk<'a> {
 
     /// # Safety
     ///
-    /// Argument `index` is stored as `T`, of which every bit pattern is a value.
-    unsafe fn data<T>(&self, index: usize) -> &'a [T] {
+    /// The argument is stored as `T`, of which every bit pattern is a value.
+    unsafe fn data<T>(&self, parameter: Parameter) -> &'a [T] {
         // SAFETY: a flat vector holds at least as many elements as its chunk has rows; the caller vouches for the
         // type, and the engine doesn't write to arguments during a call.
-        unsafe { slice(sys::duckdb_vector_get_data(self.vector(index)).cast(), self.len) }
+        unsafe { slice(sys::duckdb_vector_get_data(self.vector(parameter.index)).cast(), self.len) }
     }
 
     fn vector(&self, index: usize) -> sys::duckdb_vector {
@@ -174,8 +256,12 @@ impl<'a> Chunk<'a> {
         unsafe { sys::duckdb_data_chunk_get_vector(self.chunk, index as sys::idx_t) }
     }
 
-    /// The validity of argument `index`; `None` when all its rows are valid.
-    pub(crate) fn validity(&self, index: usize) -> Option<&'a [u64]> {
+    /// The validity of an argument; `None` when all its rows are valid.
+    pub(crate) fn validity(&self, parameter: Parameter) -> Option<&'a [u64]> {
+        self.validity_at(parameter.index)
+    }
+
+    fn validity_at(&self, index: usize) -> Option<&'a [u64]> {
         // SAFETY: the vector is alive; a mask that is not null has a bit for each row.
         unsafe {
             let words = sys::duckdb_vector_get_validity(self.vector(index));
@@ -229,7 +315,7 @@ impl Output<'_> {
 
     /// Makes NULL all rows that are NULL in one of the arguments, by whole words.
     pub(crate) fn null_where_any_is(&mut self, input: &Chunk<'_>) {
-        let mut masks = (0..input.columns.len()).filter_map(|index| input.validity(index));
+        let mut masks = (0..input.columns.len()).filter_map(|index| input.validity_at(index));
         if let Some(first) = masks.next() {
             let words = self.writable_validity();
             words.copy_from_slice(first);
@@ -239,9 +325,9 @@ impl Output<'_> {
         }
     }
 
-    /// Makes NULL the rows in which argument `index` is NULL.
-    pub(crate) fn null_where(&mut self, input: &Chunk<'_>, index: usize) {
-        if let Some(mask) = input.validity(index) {
+    /// Makes NULL the rows in which an argument is NULL.
+    pub(crate) fn null_where(&mut self, input: &Chunk<'_>, parameter: Parameter) {
+        if let Some(mask) = input.validity(parameter) {
             self.writable_validity().copy_from_slice(mask);
         }
     }

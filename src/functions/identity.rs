@@ -3,20 +3,19 @@
 
 use super::overloads::signature;
 use super::types::{Timestamp, Type};
-use crate::error::{LoadError, Result};
-use crate::ffi::{Arguments, Chunk, Output, Registry, Scalar};
-use std::ffi::CStr;
+use crate::error::{Argument, LoadError, Result};
+use crate::ffi::{Arguments, Chunk, Output, Parameter, Registry, Scalar};
 
 /// Where the copied argument stands; the width before it is not read.
-const TS: usize = 1;
+const TS: Parameter = Parameter { index: 1, argument: Argument::Ts };
 
 /// Registers an overload for each type of timestamp.
 pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
     let overloads = Timestamp::ALL.into_iter().filter_map(|timestamp| {
         let ts = Type::Timestamp(timestamp);
-        Some((signature([Some(Type::Interval), Some(ts)], ts)?, Identity))
+        Some((signature([Type::Interval, ts], ts)?, Identity))
     });
-    registry.scalars(Identity.name(), overloads)
+    registry.scalars(c"time_bucket_identity", overloads)
 }
 
 struct Identity;
@@ -24,11 +23,7 @@ struct Identity;
 impl Scalar for Identity {
     type Plan = ();
 
-    fn name(&self) -> &'static CStr {
-        c"time_bucket_identity"
-    }
-
-    fn bind(&self, _: &Arguments) -> Result<()> {
+    fn bind(&self, _: &Arguments<'_>) -> Result<()> {
         Ok(())
     }
 

@@ -1,46 +1,40 @@
 //! `time_bucket_pane`, `time_bucket_cadence` and `time_bucket_panes`.
 
-use super::overloads::{known, signature};
-use super::table::{columns, interval, interval_of, parameters, ticks_of};
+use super::overloads::signature;
+use super::table::{columns, interval, parameters, ticks_of};
 use super::types::{Timestamp, Type};
 use crate::error::{Argument, Error, LoadError, Result};
-use crate::ffi::{Arguments, Bound, Chunk, Constant, Output, Registry, Rows, Scalar, Table, TableArguments};
+use crate::ffi::{
+    Arguments, Bound, Chunk, Constant, Output, Parameter, Registry, Rows, Scalar, Table, TableArguments,
+};
 use kernel::{Panes, cadence_nanos, cadence_of, is_valid, lookback_nanos, pane_width};
 use std::ffi::CStr;
 
 /// Registers all overloads that the running engine has the types for.
 pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
-    let pane = signature([Some(Type::Interval), Some(Type::Interval)], Type::Interval);
-    registry.scalars(PANE, pane.map(|signature| (signature, PaneWidth)))?;
+    let pane = signature([Type::Interval, Type::Interval], Type::Interval);
+    registry.scalars(c"time_bucket_pane", pane.map(|signature| (signature, PaneWidth)))?;
     let cadences = Timestamp::ALL.into_iter().filter_map(|timestamp| {
-        Some((signature([Some(Type::Times(timestamp))], Type::Interval)?, Cadence { timestamp }))
+        Some((signature([Type::Times(timestamp)], Type::Interval)?, Cadence { timestamp }))
     });
-    registry.scalars(CADENCE, cadences)?;
+    registry.scalars(c"time_bucket_cadence", cadences)?;
     let named = [(PanesOf::AT, Type::Any), (PanesOf::BUDGET, Type::Integer)];
-    parameters(2, &named).map_or(Ok(()), |parameters| registry.table(&parameters, PanesOf))
+    parameters(2, &named)
+        .map_or(Ok(()), |parameters| registry.table(c"time_bucket_panes", &parameters, PanesOf))
 }
 
-const PANE: &CStr = c"time_bucket_pane";
+const LOOKBACK: Parameter = Parameter { index: 0, argument: Argument::Lookback };
+const CADENCE: Parameter = Parameter { index: 1, argument: Argument::Cadence };
 
 /// The width of the panes of a lookback and a cadence.
 struct PaneWidth;
 
-impl PaneWidth {
-    const LOOKBACK: usize = 0;
-    const CADENCE: usize = 1;
-}
-
 impl Scalar for PaneWidth {
     type Plan = ();
 
-    fn name(&self) -> &'static CStr {
-        PANE
-    }
-
-    fn bind(&self, arguments: &Arguments) -> Result<()> {
-        let lookback = known(arguments.interval(Self::LOOKBACK, Argument::Lookback)?, Argument::Lookback)?;
-        lookback.map(lookback_nanos).transpose()?;
-        if let Constant::Value(cadence) = arguments.interval(Self::CADENCE, Argument::Cadence)? {
+    fn bind(&self, arguments: &Arguments<'_>) -> Result<()> {
+        arguments.known_interval(LOOKBACK)?.map(lookback_nanos).transpose()?;
+        if let Constant::Value(cadence) = arguments.interval(CADENCE)? {
             cadence_nanos(cadence)?;
         }
         Ok(())
@@ -48,9 +42,9 @@ impl Scalar for PaneWidth {
 
     /// A NULL lookback gives NULL; a NULL cadence means none.
     fn execute(&self, _: Option<&()>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
-        let (lookbacks, cadences) = (input.intervals(Self::LOOKBACK), input.intervals(Self::CADENCE));
-        let has_cadence = input.validity(Self::CADENCE);
-        output.null_where(input, Self::LOOKBACK);
+        let (lookbacks, cadences) = (input.intervals(LOOKBACK)?, input.intervals(CADENCE)?);
+        let has_cadence = input.validity(CADENCE);
+        output.null_where(input, LOOKBACK);
         let (out, validity) = output.intervals_and_validity();
         for (row, out) in out.iter_mut().enumerate().filter(|(row, _)| is_valid(validity, *row)) {
             *out = pane_width(lookbacks[row], is_valid(has_cadence, row).then(|| cadences[row]))?;
@@ -59,31 +53,23 @@ impl Scalar for PaneWidth {
     }
 }
 
-const CADENCE: &CStr = c"time_bucket_cadence";
-
 /// The cadence of scheduled times, in a list of one type of timestamp. It is a function of its own rather than another
 /// form of `time_bucket_pane`'s cadence, since an overload for lists would make string literals there ambiguous.
 struct Cadence {
     timestamp: Timestamp,
 }
 
-impl Cadence {
-    const TIMES: usize = 0;
-}
+const TIMES: Parameter = Parameter { index: 0, argument: Argument::Times };
 
 impl Scalar for Cadence {
     type Plan = ();
 
-    fn name(&self) -> &'static CStr {
-        CADENCE
-    }
-
-    fn bind(&self, _: &Arguments) -> Result<()> {
+    fn bind(&self, _: &Arguments<'_>) -> Result<()> {
         Ok(())
     }
 
     fn execute(&self, _: Option<&()>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
-        let times = input.tick_lists(Self::TIMES);
+        let times = input.tick_lists(TIMES);
         output.null_where_any_is(input);
         let (out, validity) = output.intervals_and_validity();
         for (row, out) in out.iter_mut().enumerate().filter(|(row, _)| is_valid(validity, *row)) {
@@ -93,14 +79,10 @@ impl Scalar for Cadence {
     }
 }
 
-const PANES: &CStr = c"time_bucket_panes";
-
 /// The panes of a lookback and a cadence, a row each.
 struct PanesOf;
 
 impl PanesOf {
-    const LOOKBACK: usize = 0;
-    const CADENCE: usize = 1;
     const AT: &CStr = c"at";
     const BUDGET: &CStr = c"budget";
     const DEFAULT_BUDGET: i64 = 1_024;
@@ -120,14 +102,10 @@ impl PanesOf {
 impl Table for PanesOf {
     type Plan = Panes;
 
-    fn name(&self) -> &'static CStr {
-        PANES
-    }
-
     fn bind(&self, arguments: &TableArguments) -> Result<Bound<Panes>> {
-        let lookback = interval(arguments, Self::LOOKBACK, Argument::Lookback)?;
-        let cadence = arguments.positional(Self::CADENCE);
-        let cadence = cadence.map(|cadence| interval_of(&cadence, Argument::Cadence)).transpose()?;
+        let lookback = interval(arguments, LOOKBACK)?;
+        let cadence = arguments.positional(CADENCE);
+        let cadence = cadence.map(|cadence| cadence.interval(CADENCE.argument)).transpose()?;
         let budget = match arguments.named(Self::BUDGET) {
             Some(budget) if budget.is_null() => return Err(Error::Null { argument: Argument::Budget }),
             Some(budget) => budget.integer(),

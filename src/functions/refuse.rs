@@ -6,16 +6,16 @@
 
 use super::overloads::signature;
 use super::types::Type;
-use crate::error::{Error, LoadError, Result};
-use crate::ffi::{Arguments, Chunk, Output, Registry, Scalar};
+use crate::error::{Argument, Error, LoadError, Result};
+use crate::ffi::{Arguments, Chunk, Output, Parameter, Registry, Scalar};
 use kernel::is_valid;
-use std::ffi::CStr;
 
-const MESSAGE: usize = 0;
+const MESSAGE: Parameter = Parameter { index: 0, argument: Argument::Message };
 
 /// Registers the function.
 pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
-    registry.scalars(Refuse.name(), signature([Some(Type::Text)], Type::Boolean).map(|types| (types, Refuse)))
+    registry
+        .scalars(c"time_bucket_refuse", signature([Type::Text], Type::Boolean).map(|types| (types, Refuse)))
 }
 
 struct Refuse;
@@ -23,11 +23,7 @@ struct Refuse;
 impl Scalar for Refuse {
     type Plan = ();
 
-    fn name(&self) -> &'static CStr {
-        c"time_bucket_refuse"
-    }
-
-    fn bind(&self, _: &Arguments) -> Result<()> {
+    fn bind(&self, _: &Arguments<'_>) -> Result<()> {
         Ok(())
     }
 

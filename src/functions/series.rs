@@ -3,44 +3,38 @@
 use super::table::{columns, interval, origin_ticks, parameters, ticks_of};
 use super::types::{Timestamp, Type, WINDOW_END, WINDOW_START};
 use crate::error::{Argument, LoadError, Result};
-use crate::ffi::{Bound, Registry, Rows, Table, TableArguments};
+use crate::ffi::{Bound, Parameter, Registry, Rows, Table, TableArguments};
 use kernel::{Cover, Series};
 use std::ffi::CStr;
 
 /// Registers both.
 pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
     if let Some(parameters) = parameters(3, &[(SeriesOf::ORIGIN, Type::Any)]) {
-        registry.table(&parameters, SeriesOf)?;
+        registry.table(c"time_bucket_series", &parameters, SeriesOf)?;
     }
     if let Some(parameters) = parameters(4, &[]) {
-        registry.table(&parameters, CoverOf)?;
+        registry.table(c"time_bucket_cover", &parameters, CoverOf)?;
     }
     Ok(())
 }
-
-const SERIES: &CStr = c"time_bucket_series";
 
 /// The buckets of a range.
 struct SeriesOf;
 
 impl SeriesOf {
-    const WIDTH: usize = 0;
-    const FROM: usize = 1;
-    const UNTIL: usize = 2;
+    const WIDTH: Parameter = Parameter { index: 0, argument: Argument::Width };
+    const FROM: Parameter = Parameter { index: 1, argument: Argument::From };
+    const UNTIL: Parameter = Parameter { index: 2, argument: Argument::Until };
     const ORIGIN: &CStr = c"origin";
 }
 
 impl Table for SeriesOf {
     type Plan = Series;
 
-    fn name(&self) -> &'static CStr {
-        SERIES
-    }
-
     fn bind(&self, arguments: &TableArguments) -> Result<Bound<Series>> {
-        let value = interval(arguments, Self::WIDTH, Argument::Width)?;
-        let from = arguments.required(Self::FROM, Argument::From)?;
-        let until = arguments.required(Self::UNTIL, Argument::Until)?;
+        let value = interval(arguments, Self::WIDTH)?;
+        let from = arguments.required(Self::FROM)?;
+        let until = arguments.required(Self::UNTIL)?;
         let (from, timestamp) = ticks_of(&from, Argument::From, &Timestamp::ALL, Argument::From)?;
         let (until, _) = ticks_of(&until, Argument::Until, &[timestamp], Argument::From)?;
         let precision = timestamp.precision();
@@ -60,31 +54,25 @@ impl Table for SeriesOf {
     }
 }
 
-const COVER: &CStr = c"time_bucket_cover";
-
 /// The stored windows that make up a lookback.
 struct CoverOf;
 
 impl CoverOf {
-    const AT: usize = 0;
-    const LOOKBACK: usize = 1;
-    const SIZE: usize = 2;
-    const SLIDE: usize = 3;
+    const AT: Parameter = Parameter { index: 0, argument: Argument::At };
+    const LOOKBACK: Parameter = Parameter { index: 1, argument: Argument::Lookback };
+    const SIZE: Parameter = Parameter { index: 2, argument: Argument::Size };
+    const SLIDE: Parameter = Parameter { index: 3, argument: Argument::Slide };
 }
 
 impl Table for CoverOf {
     type Plan = Cover;
 
-    fn name(&self) -> &'static CStr {
-        COVER
-    }
-
     fn bind(&self, arguments: &TableArguments) -> Result<Bound<Cover>> {
-        let at = arguments.required(Self::AT, Argument::At)?;
+        let at = arguments.required(Self::AT)?;
         let (at, timestamp) = ticks_of(&at, Argument::At, &Timestamp::ALL, Argument::At)?;
-        let lookback = interval(arguments, Self::LOOKBACK, Argument::Lookback)?;
-        let size = interval(arguments, Self::SIZE, Argument::Size)?;
-        let slide = interval(arguments, Self::SLIDE, Argument::Slide)?;
+        let lookback = interval(arguments, Self::LOOKBACK)?;
+        let size = interval(arguments, Self::SIZE)?;
+        let slide = interval(arguments, Self::SLIDE)?;
         let plan = Cover::new(timestamp.precision(), at, lookback, size, slide)?;
         let ts = Type::Timestamp(timestamp);
         let columns = columns([

@@ -1,10 +1,10 @@
 //! What the table functions have in common: parameters, columns, and how an argument's type is checked.
 
-use super::overloads::origins;
+use super::overloads::{anchor, anchor_of};
 use super::types::{Timestamp, Type};
 use crate::error::{Argument, Error, Result};
-use crate::ffi::{Given, LogicalType, Parameters, TableArguments};
-use kernel::Interval;
+use crate::ffi::{Given, LogicalType, Parameter, Parameters, TableArguments};
+use kernel::{Anchor, Interval};
 use std::ffi::CStr;
 
 /// `count` parameters of any type, and named ones; `None` if the running engine lacks a type.
@@ -23,14 +23,9 @@ pub(super) fn columns(
     columns.into_iter().filter_map(|(name, column)| Some((name, column.logical()?))).collect()
 }
 
-/// The interval at `index`.
-pub(super) fn interval(arguments: &TableArguments, index: usize, argument: Argument) -> Result<Interval> {
-    interval_of(&arguments.required(index, argument)?, argument)
-}
-
-/// The interval that is given, or that a string literal says.
-pub(super) fn interval_of(given: &Given, argument: Argument) -> Result<Interval> {
-    given.interval().ok_or_else(|| Error::NotInterval { argument, value: given.text() })
+/// An interval, or one that a string literal says.
+pub(super) fn interval(arguments: &TableArguments, parameter: Parameter) -> Result<Interval> {
+    arguments.required(parameter)?.interval(parameter.argument)
 }
 
 /// The type of a timestamp.
@@ -56,16 +51,15 @@ pub(super) fn ticks_of(
     Ok((given.ticks().ok_or_else(|| Error::NotTimestamp { argument, value: given.text() })?, timestamp))
 }
 
-/// The ticks of an origin for timestamps of this type.
-pub(super) fn origin_ticks(given: &Given, timestamp: Timestamp, other: Argument) -> Result<i128> {
+/// The ticks of an origin for timestamps of this type, which the argument `of` tells.
+pub(super) fn origin_ticks(given: &Given, timestamp: Timestamp, of: Argument) -> Result<i128> {
     let argument = Argument::Origin;
     if given.is_null() {
         return Err(Error::Null { argument });
     }
-    // A DATE is midnight where there is no time zone.
-    if let Some(days) = given.date().filter(|_| !timestamp.is_instant()) {
-        return Ok(timestamp.precision().date_ticks(days)?);
+    let not_timestamp = || Error::NotTimestamp { argument, value: given.text() };
+    match anchor_of(given.type_id(), timestamp, of)? {
+        None | Some(Anchor::Offset(())) => Err(not_timestamp()),
+        Some(_) => Ok(anchor(given).ok_or_else(not_timestamp)?.ticks(timestamp.precision())?),
     }
-    let (ticks, origin) = ticks_of(given, argument, origins(timestamp), other)?;
-    Ok(timestamp.precision().origin_ticks(ticks, origin.precision())?)
 }

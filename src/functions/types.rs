@@ -76,8 +76,16 @@ pub(super) enum Type {
     Boolean,
     /// `VARCHAR`
     Text,
+    /// `DOUBLE`
+    Double,
     /// `DATE`
     Date,
+    /// `TIME`
+    Time,
+    /// A DATE that is no NULL: as a union it fits the bare word NULL worse than any type of timestamp does.
+    JustDate,
+    /// A number that is no NULL.
+    JustNumber,
     /// One of the timestamp types.
     Timestamp(Timestamp),
     /// A list of timestamps.
@@ -95,7 +103,11 @@ impl Type {
             Self::Any => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_ANY),
             Self::Boolean => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_BOOLEAN),
             Self::Text => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_VARCHAR),
+            Self::Double => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_DOUBLE),
             Self::Date => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_DATE),
+            Self::Time => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_TIME),
+            Self::JustDate => Some(LogicalType::union([(c"date", &Self::Date.logical()?)])),
+            Self::JustNumber => Some(LogicalType::union([(c"number", &Self::Double.logical()?)])),
             Self::Timestamp(timestamp) => LogicalType::of_id(timestamp.id()),
             Self::Times(timestamp) => Some(LogicalType::of_id(timestamp.id())?.list()),
             Self::Windows(timestamp) => {

@@ -2,7 +2,7 @@
 //! parser of its own and has to give the same three fields.
 #![no_main]
 
-use kernel::Error;
+use kernel::{Argument, Error};
 use kernel::{Civil, Interval, Precision};
 use libfuzzer_sys::fuzz_target;
 
@@ -51,7 +51,7 @@ fuzz_target!(|input: (i32, i32, i64, u8)| {
     assert!(back.days.signum() as i64 * back.micros.signum() >= 0, "{back:?}");
     for precision in Precision::ALL {
         let tick = precision.nanos_per_tick();
-        match precision.width_ticks(interval) {
+        match precision.length_ticks(Argument::Width, interval) {
             Ok(ticks) => assert!(months == 0 && ticks > 0 && ticks * tick == nanos),
             Err(Error::Calendar { .. }) => assert!(months != 0),
             Err(Error::NotPositive { .. }) => assert!(months == 0 && nanos <= 0),
