@@ -33,6 +33,19 @@ fn rows(c: &mut Criterion) {
                 });
             });
         }
+        // The golden ratio's multiples scatter the widths as randomly as need be.
+        for count in [2, 4, 8, 16] {
+            let choices: Vec<Interval> = (1..=count).map(|choice| minutes(5 * choice)).collect();
+            let choice = |row: usize| (row as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+            let widths: Vec<Interval> =
+                (0..rows).map(|row| choices[choice(row) as usize % choices.len()]).collect();
+            let grids = RowGrids { widths: &widths, anchors: Anchors::Epoch };
+            group.bench_function(BenchmarkId::new(order_name, format!("{count} scattered widths")), |b| {
+                b.iter(|| {
+                    bucket_rows(black_box(&grids), precision, Edge::Start, black_box(&ts), None, &mut out)
+                });
+            });
+        }
         let widths = vec![minutes(15); rows];
         let grids = RowGrids { widths: &widths, anchors: Anchors::Epoch };
         let words = validity(rows, 10);

@@ -8,8 +8,8 @@
 //!
 //! ```text
 //!  bucket_rows: a grid a row                       bucket_slice: one grid
-//!  rows with the same arguments, marked            block ──copy──▶ out
-//!  in a mask, go on together as one grid ────▶      │
+//!  all rows on the same grid ────────────────▶     block ──copy──▶ out
+//!  on a few: four at a time, by a pass in f64       │
 //!  rows that few others are like: one by one        ├─ no NULL: divide in f64 at once, keeping the extremes ──▶ done,
 //!                                                   │   if they say that the guess of where the rows lie was right
 //!                                                   └─ else scan for the extremes of the valid rows, and choose:
@@ -43,6 +43,7 @@ mod local_rows;
 mod local_slice;
 #[cfg(test)]
 mod local_tests;
+mod mixed;
 mod pane;
 mod precision;
 mod rows;

@@ -1,14 +1,15 @@
 //! The bucket of every timestamp when width, offset or origin come from columns.
 //!
-//! Such columns mostly hold one value after all, or a few. So the rows of a block that have the same arguments are
-//! marked in a mask and go through the slice kernel together, group by group. Rows whose arguments few others share are
-//! left for the end, one by one, with the grids met last kept at hand.
+//! Such columns mostly hold one value after all, or a few. Where all rows of a block have the same arguments, it goes through
+//! the slice kernel; where they have a few, passes over the block take the rows of four grids at a time, in whatever order
+//! they come. Rows whose arguments few others share are left for the end, one by one, with the grids met last kept at hand.
 
 use crate::error::{Argument, Result};
+use crate::mixed::{Codes, HEADS, Mixed};
 use crate::simd::{Kernel, Level, run_at};
-use crate::slice::BLOCK;
-use crate::validity::{WORD, first_valid, rows_of};
-use crate::{Anchor, Edge, Grid, Interval, OutOfRange, Precision, bucket_slice};
+use crate::slice::{BLOCK, bucket_slice_at};
+use crate::validity::{WORD, rows_of};
+use crate::{Anchor, Edge, Grid, Interval, OutOfRange, Precision};
 use std::ops::Range;
 
 /// A grid a row, not yet validated. All slices are as long as the timestamps.
@@ -82,6 +83,29 @@ impl RowGrids<'_> {
         self.widths[row].is(self.widths[other]) & self.anchors.same(row, other)
     }
 
+    /// Rows of `mask` that differ from each other in their arguments, one looked at in each word. Fewer than [`HEADS`] are
+    /// filled up with the first; `None` for an empty mask.
+    fn heads(&self, mask: &[u64]) -> Option<[usize; HEADS]> {
+        // From another bit on in each word, so that neither runs nor arguments that come in turn hide some of them.
+        let mut rows = mask.iter().enumerate().filter(|(_, word)| **word != 0).map(|(index, word)| {
+            let from = index * STRIDE % WORD;
+            let bit = word.rotate_right(from as u32).trailing_zeros() as usize;
+            index * WORD + (from + bit) % WORD
+        });
+        let mut heads = [rows.next()?; HEADS];
+        let mut found = 1;
+        for row in rows {
+            if heads[..found].iter().all(|&head| !self.same(head, row)) {
+                heads[found] = row;
+                found += 1;
+                if found == HEADS {
+                    break;
+                }
+            }
+        }
+        Some(heads)
+    }
+
     /// A number that rows with other arguments mostly differ in.
     #[inline]
     fn hash(&self, row: usize) -> usize {
@@ -91,73 +115,29 @@ impl RowGrids<'_> {
     }
 }
 
-/// Clears in `mask` the rows whose arguments are not those of `row`.
-struct Alike<'a> {
-    grids: &'a RowGrids<'a>,
-    row: usize,
-    mask: &'a mut [u64],
-}
+/// Whether all rows have the arguments of the first.
+struct Uniform<'a>(&'a RowGrids<'a>);
 
-impl Kernel for Alike<'_> {
-    type Output = ();
+impl Kernel for Uniform<'_> {
+    type Output = bool;
 
     #[inline(always)]
-    fn run(self) {
-        let Self { grids: RowGrids { widths, anchors }, row, mask } = self;
-        keep(mask, widths, |width| width.difference(widths[row]));
-        match anchors {
-            Anchors::Epoch => {}
-            Anchors::Offset(offsets) => keep(mask, offsets, |offset| offset.difference(offsets[row])),
-            Anchors::Origin(origins, _) => keep(mask, origins, |origin| (origin ^ origins[row]) as u64),
-            Anchors::Date(dates) => keep(mask, dates, |date| u64::from((date ^ dates[row]) as u32)),
-        }
-    }
-}
-
-/// Keeps in `mask` the values that have no difference.
-#[inline(always)]
-fn keep<T: Copy>(mask: &mut [u64], values: &[T], difference: impl Fn(T) -> u64) {
-    let same = |values: &[T]| {
-        values
-            .iter()
-            .enumerate()
-            .fold(0, |word, (bit, &value)| word | if difference(value) == 0 { 1 << bit } else { 0 })
-    };
-    let (blocks, rest) = values.as_chunks::<WORD>();
-    for (word, block) in mask.iter_mut().zip(blocks) {
-        *word &= same(block);
-    }
-    if let Some(word) = mask.get_mut(blocks.len()) {
-        *word &= same(rest);
-    }
-}
-
-/// Copies the rows that `mask` holds.
-struct CopyWhere<'a> {
-    from: &'a [i64],
-    mask: &'a [u64],
-    into: &'a mut [i64],
-}
-
-impl Kernel for CopyWhere<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let copy = |from: &[i64], into: &mut [i64], word: u64| {
-            for (row, (from, into)) in from.iter().zip(into).enumerate() {
-                *into = if word & 1 << row != 0 { *from } else { *into };
-            }
+    fn run(self) -> bool {
+        let RowGrids { widths, anchors } = self.0;
+        let same = match anchors {
+            Anchors::Epoch => true,
+            Anchors::Offset(offsets) => is_uniform(offsets, |offset, first| offset.difference(first)),
+            Anchors::Origin(origins, _) => is_uniform(origins, |origin, first| (origin ^ first) as u64),
+            Anchors::Date(dates) => is_uniform(dates, |date, first| u64::from((date ^ first) as u32)),
         };
-        let (from, from_rest) = self.from.as_chunks::<WORD>();
-        let (into, into_rest) = self.into.as_chunks_mut::<WORD>();
-        for ((from, into), word) in from.iter().zip(into).zip(self.mask) {
-            copy(from, into, *word);
-        }
-        if let Some(word) = self.mask.get(from.len()) {
-            copy(from_rest, into_rest, *word);
-        }
+        same && is_uniform(widths, |width, first| width.difference(first))
     }
+}
+
+/// Whether no value differs from the first; ends at the first word of rows where one does.
+#[inline(always)]
+fn is_uniform<T: Copy>(values: &[T], difference: impl Fn(T, T) -> u64) -> bool {
+    values.chunks(WORD).all(|some| some.iter().fold(0, |all, &value| all | difference(value, values[0])) == 0)
 }
 
 /// The grids of the arguments met last, each with a row that has these arguments.
@@ -183,8 +163,11 @@ impl Grids {
     }
 }
 
-/// Rows with the same arguments that are worth going through the slice kernel together with all others.
-const GROUP: u32 = 96;
+/// Rows that a pass over the block has to settle to be worth it; fewer are quicker one by one.
+const WORTHWHILE: u32 = 128;
+
+/// How much further on in its word than in the word before a head is looked for; odd, so that no period hides rows.
+const STRIDE: usize = 7;
 
 /// Writes to `out` the `edge` of the bucket that each of `ts` lies in, on that row's own grid.
 ///
@@ -206,18 +189,32 @@ pub fn bucket_rows(
     validity: Option<&[u64]>,
     out: &mut [i64],
 ) -> Result<()> {
+    bucket_rows_at(Level::best(), grids, precision, edge, ts, validity, out)
+}
+
+/// [`bucket_rows`] with a chosen instruction set, so that each can be tested.
+pub(crate) fn bucket_rows_at(
+    level: Level,
+    grids: &RowGrids<'_>,
+    precision: Precision,
+    edge: Edge,
+    ts: &[i64],
+    validity: Option<&[u64]>,
+    out: &mut [i64],
+) -> Result<()> {
     for from in (0..ts.len()).step_by(BLOCK) {
         let rows = from..ts.len().min(from + BLOCK);
         let grids =
             RowGrids { widths: &grids.widths[rows.clone()], anchors: grids.anchors.of_rows(rows.clone()) };
         let validity = validity.map(|words| &words[from / WORD..]);
-        bucket_block(&grids, precision, edge, &ts[rows.clone()], validity, &mut out[rows])?;
+        bucket_block(level, &grids, precision, edge, &ts[rows.clone()], validity, &mut out[rows])?;
     }
     Ok(())
 }
 
 /// [`bucket_rows`] for up to [`BLOCK`] rows.
 fn bucket_block(
+    level: Level,
     grids: &RowGrids<'_>,
     precision: Precision,
     edge: Edge,
@@ -234,34 +231,46 @@ fn bucket_block(
     if let (Some(last), rest @ 1..) = (left.last_mut(), ts.len() % WORD) {
         *last &= (1 << rest) - 1;
     }
-    let mut mask = [0; BLOCK / WORD];
-    let mask = &mut mask[..words];
-    let mut is_first = true;
-    while let Some(row) = first_valid(left) {
-        mask.copy_from_slice(left);
-        run_at(Level::best(), Alike { grids, row, mask });
-        let rows = mask.iter().map(|word| word.count_ones()).sum::<u32>();
-        let all = mask == left;
-        if rows < GROUP && !all {
-            break;
+    let Some(first) = rows_of(left).next() else { return Ok(()) };
+    if run_at(level, Uniform(grids)) {
+        let grid = grids.grid(first, precision)?;
+        if bucket_slice_at(level, &grid, precision, edge, ts, validity, out).is_ok() {
+            return Ok(());
         }
-        // All rows before this one are done, so its error comes first.
-        let grid = grids.grid(row, precision)?;
-        let done = if all && is_first {
-            bucket_slice(&grid, precision, edge, ts, validity, out)
-        } else {
-            let mut answers = [0; BLOCK];
-            bucket_slice(&grid, precision, edge, ts, Some(mask), &mut answers).map(|()| {
-                run_at(Level::best(), CopyWhere { from: &answers[..ts.len()], mask, into: out });
-            })
-        };
-        if done.is_err() {
-            break;
-        }
-        left.iter_mut().zip(&*mask).for_each(|(left, mask)| *left &= !mask);
-        is_first = false;
+    } else {
+        pass_by_pass(level, grids, precision, edge, ts, left, out);
     }
     one_by_one(grids, precision, edge, ts, left, out)
+}
+
+/// Clears in `left` the rows that were settled by passes over the whole block.
+fn pass_by_pass(
+    level: Level,
+    grids: &RowGrids<'_>,
+    precision: Precision,
+    edge: Edge,
+    ts: &[i64],
+    left: &mut [u64],
+    out: &mut [i64],
+) {
+    let mut mask = [0; BLOCK / WORD];
+    let mask = &mut mask[..left.len()];
+    out.copy_from_slice(ts);
+    while let Some(heads) = grids.heads(left) {
+        let codes = Codes::new(level, grids, heads);
+        mask.copy_from_slice(left);
+        codes.keep_in(level, mask);
+        if mask.iter().map(|word| word.count_ones()).sum::<u32>() < WORTHWHILE {
+            return;
+        }
+        // What is refused is left for `one_by_one`, which finds the first such row.
+        let [Ok(a), Ok(b), Ok(c), Ok(d)] = heads.map(|row| grids.grid(row, precision)) else { return };
+        let mixed = Mixed { grids: &[a, b, c, d], codes: &codes, precision, edge, ts, mask, out };
+        if !mixed.write(level) {
+            return;
+        }
+        left.iter_mut().zip(&*mask).for_each(|(left, mask)| *left &= !mask);
+    }
 }
 
 /// The rows of `mask`, in order, so that the first error is the one that is met.

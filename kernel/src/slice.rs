@@ -237,7 +237,7 @@ impl Extremes {
 
     /// Whether an infinity may be among them; nanoseconds use the ticks below the smaller one too.
     #[inline(always)]
-    const fn have_infinity(self) -> bool {
+    pub(crate) const fn have_infinity(self) -> bool {
         let [negative, positive] = Precision::INFINITIES;
         self.lowest <= negative || self.highest == positive
     }
@@ -256,7 +256,7 @@ impl Extremes {
 
     /// Of the valid rows that are not infinite.
     #[inline(always)]
-    fn of_finite(ts: &[i64], validity: Option<&[u64]>) -> Self {
+    pub(crate) fn of_finite(ts: &[i64], validity: Option<&[u64]>) -> Self {
         let words = validity.unwrap_or(&[u64::MAX; BLOCK / WORD]);
         Self::scan(ts, words, |ts| !Precision::is_infinite(ts))
     }
@@ -293,14 +293,15 @@ impl Extremes {
     }
 }
 
-/// Ticks counted in the largest power of two that divides the width, so that `f64` holds them exactly up to
-/// [`Units::MOST`].
+/// Ticks counted in a power of two that divides the width, so that `f64` holds them exactly up to [`Units::MOST`].
+#[derive(Clone, Copy)]
 pub(crate) struct Units {
-    shift: u32,
-    /// The width in units, odd.
-    whole: u64,
-    width: f64,
-    inverse: f64,
+    /// The power.
+    pub(crate) shift: u32,
+    /// The width in units.
+    pub(crate) width: f64,
+    /// Of the width.
+    pub(crate) inverse: f64,
 }
 
 /// `2^52`: added to a smaller non-negative `f64` it leaves the nearest whole number in the low 52 bits. This works
@@ -311,12 +312,17 @@ impl Units {
     /// One more than the largest number of units.
     const MOST: u64 = 1 << 52;
 
+    /// The largest that there are.
     #[inline(always)]
     pub(crate) fn new(divisor: &Divisor) -> Self {
-        let shift = divisor.width().trailing_zeros();
-        let whole = divisor.width() >> shift;
-        let width = whole as f64;
-        Self { shift, whole, width, inverse: 1.0 / width }
+        Self::with_shift(divisor, divisor.width().trailing_zeros())
+    }
+
+    /// Units of `2^shift` ticks, which has to divide the width.
+    #[inline(always)]
+    pub(crate) fn with_shift(divisor: &Divisor, shift: u32) -> Self {
+        let width = (divisor.width() >> shift) as f64;
+        Self { shift, width, inverse: 1.0 / width }
     }
 
     /// Whether every number from 0 to `distance` ticks fits 64 bits and is below 2^52 units.
@@ -330,20 +336,21 @@ impl Units {
     #[inline(always)]
     fn below(&self) -> Option<i128> {
         const QUARTER: u64 = 1 << 62;
-        let widths = (Self::MOST / 2).min(QUARTER >> self.shift) / self.whole;
-        (widths > 0).then_some(i128::from(widths * self.whole) << self.shift)
+        let whole = self.width as u64;
+        let widths = (Self::MOST / 2).min(QUARTER >> self.shift) / whole;
+        (widths > 0).then_some(i128::from(widths * whole) << self.shift)
     }
 
     /// The ticks of the whole widths in a distance of ticks.
     ///
-    /// Exact for `n < 2^52` units and an odd `width` that is less than `n` can reach. The inverse and the product are
-    /// each rounded once, which moves the quotient by at most `n / width * 2^-52 < 1 / width`: by nothing when the
-    /// width is 1, else by a third at most. The nearest whole number is thus less than one away from the true
-    /// quotient: it is the floor or one above it. `quotient * width` is below 2^53 and exact, so one comparison tells
-    /// which of the two.
+    /// Exact for `n < 2^52` units. The inverse and the product are each rounded once, which moves the quotient by at most
+    /// `n / width * 2^-52 < 1 / width`: by nothing when the width is a power of two, else by a third at most. The nearest
+    /// whole number is thus less than one away from the true quotient: it is the floor or one above it. `quotient * width`
+    /// is below 2^53 and exact, so one comparison tells which of the two. A width that `f64` has to round is above 2^53;
+    /// the quotient is then below a half, and the answer 0.
     #[inline(always)]
     pub(crate) fn whole_widths(&self, distance: i64) -> i64 {
-        let Self { shift, width, inverse, .. } = *self;
+        let Self { shift, width, inverse } = *self;
         let units = (distance as u64) >> shift;
         let units = f64::from_bits(units | MAGIC.to_bits()) - MAGIC;
         let quotient = (units * inverse + MAGIC) - MAGIC;

@@ -2,6 +2,7 @@
 //! ranges typed in anew. Every loop is run with every instruction set of this processor.
 
 use crate::error::{Argument, Error};
+use crate::rows::bucket_rows_at;
 use crate::simd::Level;
 use crate::slice::bucket_slice_at;
 use crate::{Anchors, Civil, Edge, Grid, Interval, OutOfRange, Precision, RowGrids, bucket_rows};
@@ -260,12 +261,19 @@ proptest! {
     /// Column arguments give what the same arguments give as constants.
     #[test]
     fn rows_agree_with_slices(
-        ts in column(), precision in precision(), kinds in vec((0..4_usize, 0..3_usize), 600), run in 1..40_usize,
+        ts in column(), precision in precision(), kinds in vec((0..9_usize, 0..3_usize), 600),
+        run in prop_oneof![Just(0), 1..40_usize], choices in 1..10_usize, level in prop::sample::select(Level::ALL.to_vec()),
         seed in any::<u64>()
     ) {
-        let widths = [1, 7, 3_600, 86_400].map(|seconds| Interval { months: 0, days: 0, micros: seconds * 1_000_000 });
+        // A whole second each, of all sizes and powers of two, up to what no timestamp reaches.
+        let widths = [1, 7, 3_600, 86_400, 64, 604_800, 1 << 20, 9_000_000_000_000, 86_401]
+            .map(|seconds| Interval { months: 0, days: (seconds / 9_000_000_000_000) as i32, micros: seconds * 1_000_000 });
         let offsets = [0, -5, 90_000].map(|seconds| Interval { months: 0, days: 1, micros: seconds * 1_000_000 });
-        let kind = |row: usize| kinds[row / run];
+        // In runs of one length, or in random order; some or all of the widths.
+        let kind = |row: usize| {
+            let (width, anchor) = kinds[row.checked_div(run).unwrap_or(row * 7) % kinds.len()];
+            (width % choices, anchor)
+        };
         let width_column: Vec<Interval> = (0..ts.len()).map(|row| widths[kind(row).0]).collect();
         let offset_column: Vec<Interval> = (0..ts.len()).map(|row| offsets[kind(row).1]).collect();
         let origin_column: Vec<i64> = (0..ts.len()).map(|row| 86_400 + [0, -5, 90_000][kind(row).1]).collect();
@@ -282,7 +290,7 @@ proptest! {
             for anchors in [Anchors::Offset(&offset_column), Anchors::Origin(&origin_column, Precision::Second)] {
                 let grids = RowGrids { widths: &width_column, anchors };
                 let mut out = vec![0; ts.len()];
-                prop_assert_eq!(bucket_rows(&grids, precision, edge, &ts, Some(&words), &mut out), Ok(()));
+                prop_assert_eq!(bucket_rows_at(level, &grids, precision, edge, &ts, Some(&words), &mut out), Ok(()));
                 for row in (0..ts.len()).filter(|&row| valid[row]) {
                     prop_assert_eq!(i128::from(out[row]), answer(row), "row {}", row);
                 }
@@ -292,7 +300,7 @@ proptest! {
                     Some(row) => Err(Error::OutOfRange { edge, value: Civil { tick: ts[row], precision } }),
                     None => Ok(()),
                 };
-                prop_assert_eq!(bucket_rows(&grids, precision, edge, &ts, None, &mut out), expected);
+                prop_assert_eq!(bucket_rows_at(level, &grids, precision, edge, &ts, None, &mut out), expected);
             }
         }
     }
@@ -303,8 +311,16 @@ proptest! {
 #[test]
 fn groups_of_rows() {
     let precision = Precision::Second;
-    let columns =
-        [(2_048, 1, 1), (2_048, 2, 1), (2_048, 3, 7), (5_000, 5, 300), (2_100, 40, 1), (640, 4, 160)];
+    let columns = [
+        (2_048, 1, 1),
+        (2_048, 2, 1),
+        (2_048, 3, 7),
+        (5_000, 5, 300),
+        (2_100, 40, 1),
+        (640, 4, 160),
+        (6_000, 4, 1),
+        (2_048, 17, 1),
+    ];
     for (len, groups, run) in columns.into_iter().step_by(one_in(4)) {
         let kind = |row: usize| (row / run % groups) as i64;
         let widths: Vec<Interval> =

@@ -18,11 +18,6 @@ pub fn intersect(into: &mut [u64], validity: &[u64]) {
     }
 }
 
-/// The first row that `mask` holds.
-pub(crate) fn first_valid(mask: &[u64]) -> Option<usize> {
-    rows_of(mask).next()
-}
-
 /// The rows that `mask` holds, in order.
 #[inline]
 pub(crate) fn rows_of(mask: &[u64]) -> impl Iterator<Item = usize> {
