@@ -16,22 +16,31 @@ pinned  = $(shell $(PYTHON) scripts/project.py $(1))
 ENGINES := $(call pinned,engines)
 OTHERS  := $(call pinned,refused) $(call pinned,taken)
 FIRST   := $(firstword $(ENGINES))
-# The file that is built, tested and measured: BUILD=debug takes an unoptimised one, which is built faster.
+# The file that is tested and measured: BUILD=debug takes an unoptimised one, which is built faster, PLATFORM=… a released one.
 BUILD   ?= release
 built    = build/$(1)/extension/time_bucket/time_bucket.duckdb_extension
-EXT     := $(call built,$(BUILD))
+# Microsoft's tools set a variable of this name.
+ifeq ($(origin PLATFORM),environment)
+PLATFORM :=
+endif
+released = build/platforms/$(1)/time_bucket.duckdb_extension
+EXT     := $(if $(PLATFORM),$(call released,$(PLATFORM)),$(call built,$(BUILD)))
 SOURCES := $(shell find src kernel/src -name '*.rs') $(wildcard sql/macros/*.sql) Cargo.toml kernel/Cargo.toml Cargo.lock \
   scripts/build.py scripts/binary.py scripts/package.py scripts/project.py
 # The Python of a virtual environment that holds one engine: $(call engine,1.5.6)
-engine   = build/engine-$(1)/bin/python
+bin     := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
+exe     := $(if $(filter Windows_NT,$(OS)),.exe)
+engine   = build/engine-$(1)/$(bin)/python$(exe)
 engines  = $(foreach version,$(1),$(call engine,$(version)))
+
+CLI     := build/tools/duckdb$(exe)
 
 # What builds and stamps a variant: $(call build,release)
 build    = CARGO=$(CARGO) $(PYTHON) scripts/build.py $(1) $@
 
 ## release: build the extension (the default); PLATFORM=… as it is released for a platform
 .PHONY: release
-release: $(if $(PLATFORM),build/platforms/$(PLATFORM)/time_bucket.duckdb_extension,$(call built,release))
+release: $(if $(PLATFORM),$(EXT),$(call built,release))
 
 ## debug: build it without optimisation
 .PHONY: debug
@@ -41,26 +50,26 @@ debug: $(call built,debug)
 $(call built,%): $(SOURCES)
 	$(call build,$*) $(DUCKDB_PLATFORM:%=--expect %)
 
-build/tools/duckdb: Cargo.toml scripts/fetch.py
+$(CLI): Cargo.toml scripts/fetch.py
 	$(PYTHON) scripts/fetch.py cli $(@D)
 
 build/data/flights.csv: Cargo.toml scripts/fetch.py
 	$(PYTHON) scripts/fetch.py flights $(@D)
 
-build/engine-%/bin/python: test/requirements.txt
+$(call engine,%): test/requirements.txt
 	$(PYTHON) -m venv build/engine-$*
 	$@ -m pip install --quiet --disable-pip-version-check duckdb==$* $(if $(filter $*,$(ENGINES)),-r test/requirements.txt)
 	touch $@
 
 ## shell: open the DuckDB CLI with the extension loaded
 .PHONY: shell
-shell: $(EXT) build/tools/duckdb
-	build/tools/duckdb -unsigned -cmd "LOAD '$(EXT)'"
+shell: $(EXT) $(CLI)
+	$(CLI) -unsigned -cmd "LOAD '$(EXT)'"
 
 ## demo: show the extension on a year of New York flights and weather
 .PHONY: demo
-demo: $(EXT) build/tools/duckdb build/data/flights.csv
-	$(PYTHON) scripts/demo.py build/tools/duckdb $(EXT) build/data
+demo: $(EXT) $(CLI) build/data/flights.csv
+	$(PYTHON) scripts/demo.py $(CLI) $(EXT) build/data
 
 ## test: everything that a change has to pass, on every engine
 .PHONY: test
@@ -75,10 +84,10 @@ test-rust: $(call engine,$(FIRST))
 .PHONY: test-sql
 test-sql: $(ENGINES:%=test-sql-%)
 
-SQLTEST := target/debug/sqltest
+SQLTEST := $(or $(CARGO_TARGET_DIR),target)/debug/sqltest$(exe)
 
 .PHONY: test-sql-%
-test-sql-%: $(EXT) build/engine-%/bin/python $(SQLTEST)
+test-sql-%: $(EXT) $(call engine,%) $(SQLTEST)
 	$(SQLTEST) --python $(call engine,$*) --extension $(EXT) --define TIME_BUCKET_EXTENSION=$(abspath $(EXT)) \
 	  $(if $(filter-out 1.%,$*),--define TIMESTAMPTZ_NS=1) $(or $(TESTS),test/sql)
 
@@ -105,7 +114,7 @@ build/node/node_modules: test/clients/node/package-lock.json
 	cd $(@D) && npm ci --silent --no-audit --no-fund
 	touch $@
 
-NEEDED := $(EXT) $(FAULTS) build/tools/duckdb build/data/flights.csv $(call engines,$(OTHERS) $(ENGINES)) $(NODE:%=%/node_modules)
+NEEDED := $(EXT) $(FAULTS) $(CLI) build/data/flights.csv $(call engines,$(OTHERS) $(ENGINES)) $(NODE:%=%/node_modules)
 
 ## test-inputs: what pytest needs to be run by hand
 .PHONY: test-inputs
@@ -117,14 +126,14 @@ test-engines-%: $(NEEDED)
 
 ## test-docs: every SQL block of README.md and docs/ in the CLI, against the output that it shows
 .PHONY: test-docs
-test-docs: $(EXT) build/tools/duckdb build/data/flights.csv
-	$(PYTHON) scripts/check_docs.py --self-test build/tools/duckdb $(EXT) build/data
-	$(PYTHON) scripts/check_docs.py build/tools/duckdb $(EXT) build/data README.md docs/windows.md
+test-docs: $(EXT) $(CLI) build/data/flights.csv
+	$(PYTHON) scripts/check_docs.py --self-test $(CLI) $(EXT) build/data
+	$(PYTHON) scripts/check_docs.py $(CLI) $(EXT) build/data README.md docs/windows.md
 
 ## soak-short: the soak test with a fixed seed, as a part of `make test`
 .PHONY: soak-short
 soak-short: $(EXT) $(call engines,$(ENGINES))
-	for engine in $(call engines,$(ENGINES)); do \
+	set -e; for engine in $(call engines,$(ENGINES)); do \
 	  $$engine test/soak/soak.py --extension $(EXT) --seed 1 --values 2000000 --quiet; \
 	  $$engine test/fuzz_sql.py --extension $(EXT) --seed 1 --seconds 5; \
 	done
@@ -136,7 +145,7 @@ lint:
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --no-deps --document-private-items
 
-include platforms/platforms.mk test/long.mk bench/bench.mk
+include platforms/platforms.mk platforms/community.mk test/long.mk bench/bench.mk
 
 ## clean: remove everything that was built or fetched
 .PHONY: clean
@@ -146,7 +155,7 @@ clean:
 ## help: this list
 .PHONY: help
 help:
-	@for file in $(MAKEFILE_LIST); do \
+	@set -e; for file in $(MAKEFILE_LIST); do \
 	  echo "$$file"; \
 	  sed -n 's/^## //p' $$file | awk -F': ' '{ printf "  make %-14s %s\n", $$1, $$2 }'; \
 	done

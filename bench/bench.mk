@@ -10,9 +10,9 @@ $(EXT_BENCH): $(SOURCES) | $(EXT)
 
 ## bench: time the functions against the built-in and a plain copy, on every engine
 .PHONY: bench
-bench: $(EXT) $(EXT_BENCH) $(ENGINES:%=build/engine-%/bin/python)
-	for engine in $(ENGINES); do \
-	  build/engine-$$engine/bin/python bench/sql.py --extension $(EXT_BENCH) --package $(EXT) --rows $(ROWS) \
+bench: $(EXT) $(EXT_BENCH) $(call engines,$(ENGINES))
+	set -e; for engine in $(ENGINES); do \
+	  $(call engine,$$engine) bench/sql.py --extension $(EXT_BENCH) --package $(EXT) --rows $(ROWS) \
 	    --rounds $(ROUNDS) --json build/bench/sql-$$engine.json; \
 	done
 	$(REPORT)
@@ -31,9 +31,9 @@ bench-peers: $(EXT) build/race/bin/python
 
 ## bench-growth: 10^5 to 10^9 generated rows
 .PHONY: bench-growth
-bench-growth: $(EXT) $(ENGINES:%=build/engine-%/bin/python)
-	for engine in $(ENGINES); do \
-	  build/engine-$$engine/bin/python bench/growth.py --extension $(EXT) --json build/bench/growth-$$engine.json; \
+bench-growth: $(EXT) $(call engines,$(ENGINES))
+	set -e; for engine in $(ENGINES); do \
+	  $(call engine,$$engine) bench/growth.py --extension $(EXT) --json build/bench/growth-$$engine.json; \
 	done
 	$(REPORT)
 

@@ -3,9 +3,9 @@
 HOST_PLATFORM = $(call pinned,host)
 # What `make repository` and `make wheels` hold: PLATFORMS="linux_amd64 linux_arm64 …", or ALL of them.
 PLATFORMS ?= $(HOST_PLATFORM)
-RELEASED   = $(PLATFORMS:%=build/platforms/%/time_bucket.duckdb_extension)
+RELEASED   = $(foreach platform,$(PLATFORMS),$(call released,$(platform)))
 
-build/platforms/%/time_bucket.duckdb_extension: $(SOURCES) platforms/tools.py platforms/tools.toml
+$(call released,%): $(SOURCES) platforms/tools.py platforms/tools.toml
 	$(call build,release) --platform $*
 
 ## platforms: the released files of PLATFORMS (this machine's)
@@ -18,7 +18,50 @@ repository: $(RELEASED)
 	rm -rf build/repository
 	$(PYTHON) scripts/repository.py build/repository $(RELEASED)
 
+CHECKS := build/checks/$(bin)/python$(exe)
+
+$(CHECKS): test/release/requirements.txt
+	$(PYTHON) -m venv build/checks
+	$@ -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
 ## test-release: how files are built, stamped and released
 .PHONY: test-release
-test-release: $(call engine,$(lastword $(ENGINES)))
-	$< -m pytest -q -p no:cacheprovider test/release
+test-release: $(CHECKS)
+	$(CHECKS) -m pytest -q -p no:cacheprovider test/release
+
+## wheels: build/wheels, a wheel for Python for each of PLATFORMS
+.PHONY: wheels
+wheels: $(RELEASED)
+	$(PYTHON) scripts/wheel.py build/wheels $(RELEASED)
+
+## test-wheels: this machine's wheel, on each engine in an environment of its own
+.PHONY: test-wheels
+test-wheels: $(ENGINES:%=test-wheels-%)
+
+wheel_python = build/wheel-$*/$(bin)/python$(exe)
+
+.PHONY: test-wheels-%
+test-wheels-%: wheels $(call engines,$(call pinned,refused))
+	rm -rf build/wheel-$*
+	$(PYTHON) -m venv build/wheel-$*
+	$(wheel_python) -m pip install --quiet --disable-pip-version-check duckdb==$* -r python/tests/requirements.txt build/wheels/*.whl
+	$(wheel_python) -m pytest -q -p no:cacheprovider python/tests
+
+## test-kernel: the kernel's tests alone
+.PHONY: test-kernel
+test-kernel:
+	$(CARGO) test --locked --package time_bucket_kernel
+
+# What a release is made of, from the files that are in build/platforms.
+FOUND = $(wildcard $(call released,*))
+
+## assets: build/assets, what a release offers for download: files, repository, wheels and checksums
+.PHONY: assets
+assets:
+	$(PYTHON) scripts/assets.py build/assets $(FOUND)
+
+## check-version: that TAG is the version of Cargo.toml
+.PHONY: check-version
+check-version:
+	test "$(TAG)" = "v$(call pinned,version)"

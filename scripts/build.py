@@ -111,9 +111,7 @@ class Cargo:
         tools("rust")
         usr = CROSS / "rust" / "usr"
         self.path(usr / "bin")
-        self.environment |= {"LD_LIBRARY_PATH": str(usr / "lib/x86_64-linux-gnu"), "RUSTC_BOOTSTRAP": "1",
-                             "RUSTC": str(usr / "bin/rustc"), "CARGO": str(usr / "bin/cargo"), "RUSTDOC": str(usr / "bin/rustdoc")}
-        self.command = ["cargo"]
+        self.environment |= {"LD_LIBRARY_PATH": str(usr / "lib/x86_64-linux-gnu"), "RUSTC_BOOTSTRAP": "1", "RUSTC": str(usr / "bin/rustc")}
         self.arguments.append("-Zbuild-std")
         # Another compiler would build everything anew each time in a folder that two share.
         self.folder = TARGET / "fetched"

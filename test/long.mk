@@ -13,22 +13,22 @@ test-clients: $(EXT) build/clients/bin/python
 ## soak: compare 50 million values on each engine with an oracle that shares no code
 .PHONY: soak
 soak: $(EXT) $(call engines,$(ENGINES))
-	for engine in $(call engines,$(ENGINES)); do \
+	set -e; for engine in $(call engines,$(ENGINES)); do \
 	  $$engine test/soak/soak.py --extension $(EXT) --seed $${SEED:-$$RANDOM} --values $(or $(VALUES),50000000); \
 	done
 
 ## stress: 64 connections that bind, execute and fail, for minutes
 .PHONY: stress
 stress: $(NEEDED)
-	for engine in $(ENGINES); do \
-	  TIME_BUCKET_STRESS_SECONDS=$(or $(SECONDS),180) build/engine-$$engine/bin/python -m pytest -q -s \
+	set -e; for engine in $(ENGINES); do \
+	  TIME_BUCKET_STRESS_SECONDS=$(or $(SECONDS),180) $(call engine,$$engine) -m pytest -q -s \
 	    -p no:cacheprovider test/engines/test_concurrency.py; \
 	done
 
 ## fuzz-sql: random whole queries against the same ones in integer arithmetic, SECONDS on each engine
 .PHONY: fuzz-sql
 fuzz-sql: $(EXT) $(call engines,$(ENGINES))
-	for engine in $(call engines,$(ENGINES)); do \
+	set -e; for engine in $(call engines,$(ENGINES)); do \
 	  $$engine test/fuzz_sql.py --extension $(EXT) --seed $${SEED:-$$RANDOM} --seconds $(or $(SECONDS),3600); \
 	done
 
@@ -51,14 +51,14 @@ fuzz-%:
 
 ## memory: AddressSanitizer and ThreadSanitizer in the engines, leaks, valgrind in the CLI (nightly with rust-src, gcc, valgrind)
 .PHONY: memory
-memory: $(EXT) $(call engines,$(ENGINES)) build/tools/duckdb build/asan/time_bucket.duckdb_extension build/tsan/time_bucket.duckdb_extension
-	for engine in $(call engines,$(ENGINES)); do \
+memory: $(EXT) $(call engines,$(ENGINES)) $(CLI) build/asan/time_bucket.duckdb_extension build/tsan/time_bucket.duckdb_extension
+	set -e; for engine in $(call engines,$(ENGINES)); do \
 	  $$engine test/memory.py sanitized --runtime "$$(gcc -print-file-name=libasan.so)" --extension build/asan/time_bucket.duckdb_extension; \
 	  $$engine test/memory.py sanitized --runtime "$$(gcc -print-file-name=libtsan.so) $(CURDIR)/build/tsan/shim.so" \
 	    --extension build/tsan/time_bucket.duckdb_extension; \
 	  $$engine test/memory.py leak --extension $(EXT); \
 	done
-	$(PYTHON) test/memory.py valgrind --cli build/tools/duckdb --extension $(EXT)
+	$(PYTHON) test/memory.py valgrind --cli $(CLI) --extension $(EXT)
 
 build/asan/time_bucket.duckdb_extension: $(SOURCES)
 	NIGHTLY=$(NIGHTLY) $(call build,asan)
