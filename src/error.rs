@@ -30,6 +30,15 @@ pub(crate) enum Error {
         /// The rows of the chunk.
         rows: usize,
     },
+    /// A sum, or a number, of more digits than DECIMAL has.
+    #[error("a sum or a value has more than 38 digits; cast the values to DOUBLE")]
+    Digits,
+    /// Something else in place of a pane.
+    #[error("pane must be what time_bucket_moments gives; give a column of a table of pane_rows")]
+    NotPane,
+    /// Something else in place of a number.
+    #[error("a value of this type is no number; cast it to one, as in epoch(x) for an INTERVAL x")]
+    NotNumber,
     /// A NULL among scheduled times.
     #[error("times must not hold NULL; remove it, as in list_filter(times, lambda t: t IS NOT NULL)")]
     NullTime,

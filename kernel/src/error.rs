@@ -42,6 +42,10 @@ pub enum Argument {
     Budget,
     /// What a macro says.
     Message,
+    /// A number that moments are taken of.
+    Value,
+    /// The moments of some values.
+    Pane,
 }
 
 impl fmt::Display for Argument {
@@ -70,6 +74,8 @@ impl Argument {
             Self::Until => "until",
             Self::Budget => "budget",
             Self::Message => "message",
+            Self::Value => "value",
+            Self::Pane => "pane",
         }
     }
 
@@ -106,6 +112,8 @@ impl Argument {
             Self::Until => "TIMESTAMP '2024-02-01'",
             Self::Budget => "1024",
             Self::Message => "'width must be positive'",
+            Self::Value => "1.5",
+            Self::Pane => "time_bucket_moments(x)",
         }
     }
 }

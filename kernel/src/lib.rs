@@ -27,6 +27,8 @@
 //! Windows are made of the same points: [`Hop`] has those of overlapping windows, [`Panes`] cuts a lookback into
 //! disjoint panes, [`Series`] counts buckets out, and [`Cover`] picks stored windows that lie side by side.
 //!
+//! What windows say of their values are [`Moments`], which merge, and which [`Rolling`] has for every window over panes.
+//!
 //! Nothing here knows DuckDB: slices go in and out, no allocation, no panic for any input, and no `unsafe` but for the
 //! few lines of [`simd`] that choose an instruction set. Loops run over NULL lanes too, because that is what lets them
 //! vectorise, so the loops themselves can't fail: whatever can be refused is refused before them, from the smallest and
@@ -44,8 +46,10 @@ mod local_slice;
 #[cfg(test)]
 mod local_tests;
 mod mixed;
+mod moments;
 mod pane;
 mod precision;
+mod rolling;
 mod rows;
 mod series;
 pub mod simd;
@@ -53,6 +57,7 @@ mod slice;
 mod steps;
 #[cfg(test)]
 mod tests;
+mod twofold;
 mod validity;
 #[cfg(test)]
 mod window_tests;
@@ -67,11 +72,14 @@ pub use interval::Interval;
 pub use local::LocalGrid;
 pub use local_rows::{LocalRows, bucket_local_rows};
 pub use local_slice::LocalBuckets;
+pub use moments::{Moments, Pane, Value, Whole};
 pub use pane::{Panes, cadence_nanos, cadence_of, lookback_nanos, pane_width};
 pub use precision::Precision;
+pub use rolling::{Rolling, Timed, order};
 pub use rows::{Anchors, RowGrids, bucket_rows};
 pub use series::{Cover, Series};
 pub use slice::{OutOfRange, bucket_slice};
 pub use steps::Steps;
+pub use twofold::Twofold;
 pub use validity::{intersect, is_valid};
 pub use zone::Zone;

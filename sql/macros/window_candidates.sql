@@ -1,5 +1,5 @@
--- Which windows to store so that a query over `lookback`, repeated every `cadence`, is answered from them by time_bucket_cover.
--- Sizes and slides are whole multiples of granularity, the time that the data can be cut at; size and slide keep those of one value.
+-- What to store so that a query over lookback, asked again every cadence, is answered from it, and what each choice costs for a key.
+-- direct: one stored window; merge: several side by side (time_bucket_cover); subtract: two running totals, for counts and exact sums.
 -- Example: FROM window_candidates(INTERVAL '10 minutes', INTERVAL '1 minute', INTERVAL '30 seconds', size := INTERVAL '5 minutes');
 CREATE OR REPLACE MACRO window_candidates(lookback, cadence, granularity, size := NULL, slide := NULL) AS TABLE
 WITH given AS (
@@ -15,13 +15,15 @@ WITH given AS (
                     ELSE g END AS g
   FROM given
 ), sizes AS (
-  SELECT l, c, g, w FROM (SELECT *, unnest(range(g, l + 1, g)) AS w FROM checked)
-  WHERE l % w = 0 AND (size IS NULL OR w = epoch_us(size::INTERVAL))
+  SELECT l, c, g, w FROM (SELECT *, unnest(range(g, l + 1, g)) AS w FROM checked) WHERE l % w = 0
 ), slides AS (
-  SELECT l, w, s FROM (SELECT *, unnest(range(g, gcd(w, c) + 1, g)) AS s FROM sizes)
-  WHERE gcd(w, c) % s = 0 AND (slide IS NULL OR s = epoch_us(slide::INTERVAL))
+  SELECT l, w, s FROM (SELECT *, unnest(range(g, gcd(w, c) + 1, g)) AS s FROM sizes) WHERE gcd(w, c) % s = 0
+), answers AS (
+  SELECT CASE WHEN w = l THEN 'direct' ELSE 'merge' END AS answer, w, s, l // w AS rows_read FROM slides
+  UNION ALL
+  SELECT 'subtract', s, s, 2 FROM slides WHERE w = l
 )
-SELECT CASE WHEN s = w THEN 'tumbling' ELSE 'sliding' END AS kind, to_microseconds(w) AS window_size, to_microseconds(s) AS slide,
-       l // w AS windows_per_query, w // s AS panes_per_window
-FROM slides
-ORDER BY kind DESC, w DESC, s DESC;
+SELECT answer, to_microseconds(w) AS window_size, to_microseconds(s) AS slide, 3600000000 / s AS rows_per_hour, rows_read
+FROM answers
+WHERE (size IS NULL OR w = epoch_us(size::INTERVAL)) AND (slide IS NULL OR s = epoch_us(slide::INTERVAL))
+ORDER BY answer, rows_per_hour, rows_read;

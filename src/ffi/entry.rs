@@ -1,8 +1,9 @@
 //! What the engine calls when the extension is loaded.
 
+use super::aggregate::{self, Aggregate};
 use super::contain::contain;
 use super::fault;
-use super::handles::{Connection, ScalarFunctionSet};
+use super::handles::{AggregateFunctionSet, Connection, ScalarFunctionSet};
 use super::scalar::{self, Scalar, Signature};
 use super::table::{self, Parameters, Table};
 use crate::error::LoadError;
@@ -125,6 +126,11 @@ impl Registry {
         (state == sys::DuckDBSuccess).then_some(()).ok_or_else(refused)
     }
 
+    /// An aggregate function of this name, to which overloads are to be added. The engine takes all of them at once.
+    pub(crate) fn aggregate(&self, name: &'static CStr) -> AggregateOverloads<'_> {
+        AggregateOverloads { registry: self, name, set: AggregateFunctionSet::new(name) }
+    }
+
     /// Adds a table function. The engine keeps the first one of a name, and drops others without a word.
     pub(crate) fn table<T: Table>(
         &self,
@@ -150,6 +156,38 @@ impl Registry {
         // own it.
         let connection = unsafe { duckdb::Connection::open_from_raw(self.database) }.map_err(refused)?;
         connection.register_table_function::<T>(&name).map_err(refused)
+    }
+}
+
+/// The overloads of an aggregate function.
+pub(crate) struct AggregateOverloads<'a> {
+    registry: &'a Registry,
+    name: &'static CStr,
+    set: AggregateFunctionSet,
+}
+
+impl AggregateOverloads<'_> {
+    /// Adds an overload, unless the running engine lacks one of its types.
+    pub(crate) fn with<A: Aggregate>(self, overload: Option<(Signature, A)>) -> Result<Self, LoadError> {
+        if let Some((signature, aggregate)) = overload {
+            let function = aggregate::build(self.name, &signature, aggregate);
+            // SAFETY: the set and the function are alive; the set keeps a copy, which shares the extra info.
+            let state = unsafe { sys::duckdb_add_aggregate_function_to_set(self.set.raw(), function.raw()) };
+            self.checked(state)?;
+        }
+        Ok(self)
+    }
+
+    /// Adds the function.
+    pub(crate) fn register(self) -> Result<(), LoadError> {
+        let connection = self.registry.connection.raw();
+        // SAFETY: the connection and the set are alive; the catalog keeps a copy of the set.
+        self.checked(unsafe { sys::duckdb_register_aggregate_function_set(connection, self.set.raw()) })
+    }
+
+    fn checked(&self, state: sys::duckdb_state) -> Result<(), LoadError> {
+        let refused = || LoadError::Registration { name: self.name.to_string_lossy().into_owned() };
+        (state == sys::DuckDBSuccess).then_some(()).ok_or_else(refused)
     }
 }
 

@@ -50,6 +50,14 @@ owner!(
     TableFunction(sys::duckdb_table_function), sys::duckdb_destroy_table_function
 );
 owner!(
+    /// An aggregate function under construction.
+    AggregateFunction(sys::duckdb_aggregate_function), sys::duckdb_destroy_aggregate_function
+);
+owner!(
+    /// All overloads of one aggregate's name.
+    AggregateFunctionSet(sys::duckdb_aggregate_function_set), sys::duckdb_destroy_aggregate_function_set
+);
+owner!(
     /// A bound argument, not yet computed.
     Expression(sys::duckdb_expression), sys::duckdb_destroy_expression
 );
@@ -152,6 +160,24 @@ impl LogicalType {
         })
     }
 
+    /// A DECIMAL of 38 digits, all before the point.
+    pub(crate) fn decimal() -> Self {
+        // SAFETY: no precondition.
+        Self(unsafe { sys::duckdb_create_decimal_type(38, 0) })
+    }
+
+    /// The id of the type that its values are stored as, which for a DECIMAL is an integer's, and how many digits
+    /// they have after the point.
+    pub(super) fn stored_number(&self) -> (sys::duckdb_type, u8) {
+        match self.id() {
+            // SAFETY: the handle is alive and a DECIMAL.
+            sys::DUCKDB_TYPE_DUCKDB_TYPE_DECIMAL => unsafe {
+                (sys::duckdb_decimal_internal_type(self.raw()), sys::duckdb_decimal_scale(self.raw()))
+            },
+            id => (id, 0),
+        }
+    }
+
     /// The type of a list's elements, or of a struct's field; `None` when this is neither, or has no such field.
     pub(super) fn child(&self, index: usize) -> Option<Self> {
         // SAFETY: the handle is alive and of the type that each function is for; the type that it gives is ours.
@@ -182,6 +208,20 @@ impl ScalarFunction {
     pub(super) fn new() -> Self {
         // SAFETY: no precondition.
         Self(unsafe { sys::duckdb_create_scalar_function() })
+    }
+}
+
+impl AggregateFunction {
+    pub(super) fn new() -> Self {
+        // SAFETY: no precondition.
+        Self(unsafe { sys::duckdb_create_aggregate_function() })
+    }
+}
+
+impl AggregateFunctionSet {
+    pub(super) fn new(name: &CStr) -> Self {
+        // SAFETY: the name is a C string, and is copied.
+        Self(unsafe { sys::duckdb_create_aggregate_function_set(name.as_ptr()) })
     }
 }
 

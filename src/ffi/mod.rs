@@ -10,20 +10,26 @@
 //! in the engine's `src/main/capi`.
 #![allow(unsafe_code)]
 
+mod aggregate;
 mod contain;
 mod entry;
 mod fault;
+mod groups;
 mod handles;
+mod numbers;
 mod scalar;
 mod table;
 mod value;
 mod vectors;
 
+pub(crate) use aggregate::{Aggregate, States};
 pub(crate) use contain::contained;
-pub(crate) use entry::{Access, Info, Registry, load};
+pub(crate) use entry::{Access, AggregateOverloads, Info, Registry, load};
 pub(crate) use fault::point as fault_point;
+pub(crate) use groups::{Field, Fields, Groups};
 pub(crate) use handles::LogicalType;
 pub(crate) use libduckdb_sys::duckdb_type as TypeId;
+pub(crate) use numbers::{Column, Doubles, Numbers, Wholes};
 pub(crate) use scalar::{Arguments, Constant, Scalar, Signature};
 pub(crate) use table::{Bound, Parameters, Table, TableArguments};
 pub(crate) use value::{Given, Parameter};

@@ -250,7 +250,7 @@ impl<'a> Chunk<'a> {
         unsafe { slice(sys::duckdb_vector_get_data(self.vector(parameter.index)).cast(), self.len) }
     }
 
-    fn vector(&self, index: usize) -> sys::duckdb_vector {
+    pub(super) fn vector(&self, index: usize) -> sys::duckdb_vector {
         assert!(index < self.columns.len(), "argument {index} of {}", self.columns.len());
         // SAFETY: the chunk is alive and has this column.
         unsafe { sys::duckdb_data_chunk_get_vector(self.chunk, index as sys::idx_t) }
@@ -271,14 +271,14 @@ impl<'a> Chunk<'a> {
 }
 
 /// How many words a mask of `len` bits has.
-const fn words_for(len: usize) -> usize {
+pub(super) const fn words_for(len: usize) -> usize {
     len.div_ceil(u64::BITS as usize)
 }
 
 /// # Safety
 ///
 /// `data` points to `len` elements that nobody writes to during `'a`, unless `len` is 0.
-unsafe fn slice<'a, T>(data: *const T, len: usize) -> &'a [T] {
+pub(super) unsafe fn slice<'a, T>(data: *const T, len: usize) -> &'a [T] {
     if len == 0 {
         return &[];
     }
@@ -289,7 +289,7 @@ unsafe fn slice<'a, T>(data: *const T, len: usize) -> &'a [T] {
 /// # Safety
 ///
 /// `data` points to `len` elements that nobody else uses during `'a`, unless `len` is 0.
-unsafe fn slice_mut<'a, T>(data: *mut T, len: usize) -> &'a mut [T] {
+pub(super) unsafe fn slice_mut<'a, T>(data: *mut T, len: usize) -> &'a mut [T] {
     if len == 0 {
         return &mut [];
     }

@@ -23,6 +23,8 @@ const MACROS: &[(&str, &str)] = files![
     "pane_rows"
     "panes_live"
     "rolling_panes"
+    "window_at"
+    "merge_panes"
     "window_candidates"
 ];
 

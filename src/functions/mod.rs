@@ -5,6 +5,7 @@ mod hop;
 #[cfg(feature = "identity")]
 mod identity;
 mod macros;
+mod moments;
 mod overloads;
 mod pane;
 mod refuse;
@@ -23,6 +24,7 @@ pub(crate) fn register(registry: &Registry) -> Result<(), LoadError> {
     hop::register(registry)?;
     pane::register(registry)?;
     series::register(registry)?;
+    moments::register(registry)?;
     refuse::register(registry)?;
     macros::register(registry)
 }

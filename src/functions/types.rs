@@ -70,6 +70,10 @@ pub(super) enum Type {
     Interval,
     /// `BIGINT`
     Integer,
+    /// `FLOAT`
+    Single,
+    /// `DECIMAL(38,0)`
+    Decimal,
     /// A type that the engine leaves to the function.
     Any,
     /// `BOOLEAN`
@@ -100,6 +104,8 @@ impl Type {
         match self {
             Self::Interval => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_INTERVAL),
             Self::Integer => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_BIGINT),
+            Self::Single => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_FLOAT),
+            Self::Decimal => Some(LogicalType::decimal()),
             Self::Any => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_ANY),
             Self::Boolean => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_BOOLEAN),
             Self::Text => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_VARCHAR),

@@ -58,7 +58,8 @@ def test_loading_twice_is_harmless(con):
 
 def test_every_example_line_runs(con):
     readings(con)
-    con.execute("CREATE TABLE panes AS FROM pane_rows('readings', 'ts', 'temp', INTERVAL '1 minute', ['sensor'])")
+    con.execute("CREATE TABLE panes AS FROM pane_rows('readings', 'ts', ['temp'], INTERVAL '1 minute', ['sensor'])")
+    con.execute("CREATE VIEW parts AS FROM panes")
     for example in re.findall(r"-- Example: (.*);", MACROS):
         con.execute(example.replace("CREATE TABLE", "CREATE OR REPLACE TABLE")).fetchall()
 
@@ -146,9 +147,6 @@ def test_columns_may_be_named_like_parameters(con, text, name):
     assert text(f"SELECT a, window_start, window_end FROM tumble('t', '{name}', '1 minute')") == [("1", *window)]
     assert text(f"SELECT a, window_start, window_end FROM hop('t', '{name}', '1 minute', '1 minute')") == [("1", *window)]
     assert text(f"FROM gapfill('t', '{name}', 'a', '1 minute', ['w'])") == [("x", *window, "1", "1.0", "1.0", "1.0")]
-    assert text(f"SELECT w, pane_start, n FROM pane_rows('t', '{name}', 'a', '1 minute', ['w'])") == [("x", window[0], "1")]
-    con.execute(f"CREATE TABLE v AS SELECT TIMESTAMP '2026-01-01 12:00:10' AS a, 2.5 AS {name}")
-    assert text(f"SELECT sum, max FROM pane_rows('v', 'a', '{name}', '1 minute', [])") == [("2.5", "2.5")]
 
 
 def test_tables_views_and_ctes(con):
@@ -180,10 +178,6 @@ def test_a_day_across_the_end_of_daylight_saving_time(con):
     assert con.sql("SELECT DISTINCT epoch_us(window_end) - epoch_us(window_start) FROM hop('t', 'ts', INTERVAL '6 hours', INTERVAL '1 day')").fetchall() == [(86_400_000_000,)]
     assert con.sql("SELECT DISTINCT count(*) FROM hop('t', 'ts', INTERVAL '6 hours', INTERVAL '1 day') GROUP BY ts").fetchall() == [(4,)]
     con.execute("CREATE TABLE numbered AS SELECT ts, 1 AS x FROM t")
-    con.execute("CREATE TABLE panes AS FROM pane_rows('numbered', 'ts', 'x', INTERVAL '6 hours', [])")
-    assert con.sql("SELECT DISTINCT epoch_us(window_end) - epoch_us(window_start) FROM rolling_panes('panes', [], INTERVAL '1 day', INTERVAL '6 hours')").fetchall() == [(86_400_000_000,)]
-    # The frame spans four panes of six hours, the one of the repeated hour included.
-    assert con.sql("SELECT max(n), 86400 // (17 * 60) FROM rolling_panes('panes', [], INTERVAL '1 day', INTERVAL '6 hours')").fetchall() == [(85, 84)]
     assert con.sql("SELECT DISTINCT epoch_us(window_end) - epoch_us(window_start) FROM gapfill('numbered', 'ts', 'x', INTERVAL '1 day', [])").fetchall() == [(86_400_000_000,)]
 
 
@@ -254,79 +248,6 @@ def test_gapfill_of_more_windows_than_one_hop_may_have(con):
                    "FROM gapfill('t', 'ts', 'x', INTERVAL '1 second', [])").fetchall() == [(259201, 259201, 259201)]
 
 
-# Panes
-
-def test_stored_panes_and_a_live_tail_equal_a_rebuild(con):
-    readings(con)
-    rebuilt = con.sql("FROM pane_rows('readings', 'ts', 'temp', '1 minute', ['sensor']) ORDER BY ALL").fetchall()
-    assert len(rebuilt) == 6
-    con.execute("CREATE TABLE panes AS FROM pane_rows('readings', 'ts', 'temp', '1 minute', ['sensor'], until := '2026-01-01 12:02:30')")
-    assert con.sql("SELECT max(pane_start)::VARCHAR FROM panes").fetchall() == [("2026-01-01 12:01:00",)]
-    for watermark in ("2026-01-01 12:00:00", "2026-01-01 12:01:30", "2026-01-01 12:02:00", "2026-01-01 12:02:59"):
-        live = f"FROM panes_live('panes', 'readings', 'ts', 'temp', '1 minute', ['sensor'], TIMESTAMP '{watermark}') ORDER BY ALL"
-        assert con.sql(live).fetchall() == rebuilt
-
-
-@pytest.mark.parametrize("type", TYPES)
-def test_rolling_panes(con, text, type):
-    readings(con, type)
-    con.execute("CREATE TABLE panes AS FROM pane_rows('readings', 'ts', 'temp', INTERVAL '1 minute', ['sensor'])")
-    rows = clock(text("SELECT * REPLACE (avg::DECIMAL(9, 4) AS avg, var_samp::DECIMAL(9, 4) AS var_samp) FROM "
-                      "rolling_panes('panes', ['sensor'], INTERVAL '3 minutes', INTERVAL '1 minute') ORDER BY sensor, window_end"), 2)
-    assert [(r[0], *r[2:]) for r in rows] == [
-        ("a", "01:00", "1", "10.0", "10.0", "10.0", "10.0000", None),
-        ("a", "02:00", "3", "40.0", "10.0", "16.0", "13.3333", "9.3333"),
-        ("a", "05:00", "1", "30.0", "30.0", "30.0", "30.0000", None),
-        ("b", "03:00", "1", "50.0", "50.0", "50.0", "50.0000", None),
-        ("b", "04:00", "1", "50.0", "50.0", "50.0", "50.0000", None),
-        (None, "05:00", "1", "7.0", "7.0", "7.0", "7.0000", None)]
-    assert con.sql("SELECT DISTINCT typeof(w.window_start) = typeof(r.ts) AND typeof(w.window_end) = typeof(r.ts), date_diff('us', window_start, window_end) "
-                   "FROM rolling_panes('panes', [], '3 minutes', '1 minute') AS w, readings AS r").fetchall() == [(True, 180_000_000)]
-
-
-def test_rolling_panes_over_fewer_keys_than_stored(con, text):
-    readings(con)
-    con.execute("CREATE TABLE panes AS FROM pane_rows('readings', 'ts', 'temp', '1 minute', ['sensor'])")
-    assert clock(text("SELECT window_end, n, sum FROM rolling_panes('panes', [], '2 minutes', '1 minute') ORDER BY 1"), 0) == [
-        ("01:00", "1", "10.0"), ("02:00", "3", "40.0"), ("03:00", "3", "80.0"), ("04:00", "1", "50.0"), ("05:00", "2", "37.0")]
-
-
-def test_variance_keeps_its_digits_far_from_zero(con):
-    con.execute("CREATE TABLE t AS SELECT TIMESTAMP '2026-01-01' + to_seconds(i) AS ts, 1e9 + i % 3 AS x FROM range(600) AS r(i)")
-    con.execute("CREATE TABLE panes AS FROM pane_rows('t', 'ts', 'x', '1 minute', [])")
-    (merged,), (raw,) = con.sql("FROM (SELECT var_samp FROM rolling_panes('panes', [], '10 minutes', '1 minute') ORDER BY window_end DESC LIMIT 1) "
-                                "UNION ALL SELECT var_samp(x) FROM t").fetchall()
-    assert merged == pytest.approx(raw, rel=1e-6)
-
-
-# window_candidates
-
-#  arguments                                                            kind         size, slide, windows, panes
-CANDIDATES = [
-    ("'300 seconds', '60 seconds', '15 seconds'", "tumbling", [(60, 60, 5, 1), (30, 30, 10, 1), (15, 15, 20, 1)]),
-    ("'20 seconds', '5 seconds', '1 second', size := '10 seconds'", "sliding", [(10, 5, 2, 2), (10, 1, 2, 10)]),
-    ("'12 seconds', '6 seconds', '1 second', size := INTERVAL '6 seconds'", "sliding", [(6, 3, 2, 2), (6, 2, 2, 3), (6, 1, 2, 6)]),
-    ("'600 seconds', '30 seconds', '30 seconds', slide := '30 seconds'", "sliding",
-     [(600, 30, 1, 20), (300, 30, 2, 10), (150, 30, 4, 5), (120, 30, 5, 4), (60, 30, 10, 2)]),
-    ("'60 seconds', '7 seconds', '2 seconds'", "tumbling", []),
-    ("'60 seconds', NULL, '30 seconds'", "tumbling", [(60, 60, 1, 1), (30, 30, 2, 1)]),
-]
-
-
-@pytest.mark.parametrize("arguments, kind, want", CANDIDATES)
-def test_window_candidates(con, arguments, kind, want):
-    assert con.sql(f"SELECT epoch(window_size)::INT, epoch(slide)::INT, windows_per_query, panes_per_window "
-                   f"FROM window_candidates({arguments}) WHERE kind = '{kind}'").fetchall() == want
-
-
-def test_every_candidate_makes_a_cover(con):
-    for size, slide, windows in con.sql("SELECT window_size::VARCHAR, slide::VARCHAR, windows_per_query FROM window_candidates('12 minutes', '6 minutes', '1 minute')").fetchall():
-        for at in ("12:06:00", "12:12:00"):  # two evaluations a cadence apart
-            rows = con.sql(f"SELECT window_start, window_end, staleness::VARCHAR FROM time_bucket_cover(TIMESTAMP '2026-01-01 {at}', INTERVAL '12 minutes', INTERVAL '{size}', INTERVAL '{slide}') ORDER BY 1").fetchall()
-            assert len(rows) == windows and {row[2] for row in rows} == {"00:00:00"}
-            assert all(one[1] == other[0] for one, other in zip(rows, rows[1:]))
-
-
 # What is refused
 
 CLASH = "CREATE TABLE clash AS SELECT ts, sensor, temp, 1 AS {column} FROM readings"
@@ -336,14 +257,11 @@ REFUSED = [
     ("FROM hop('clash', 'ts', '1 minute', '2 minutes')", "window_start", "hop: the input already has a column window_start"),
     ("FROM hop('clash', 'ts', '1 minute', '2 minutes')", "WINDOW_END", "hop: the input already has a column WINDOW_END"),
     ("FROM gapfill('clash', 'ts', 'temp', '1 minute', [])", "window_end", "gapfill: the input already has a column window_end"),
-    ("FROM pane_rows('clash', 'ts', 'temp', '1 minute', [])", "pane_start", "pane_rows: a result has the name of the column pane_start"),
-    ("FROM pane_rows('clash', 'ts', 'temp', '1 minute', ['SUM'])", "Sum", "pane_rows: a result has the name of the column Sum"),
     ("FROM tumble('nowhere', 'ts', '1 minute')", "x", "Table with name nowhere does not exist"),
     ("FROM tumble('readings', 'tz', '1 minute')", "x", 'Column "tz" was selected but was not found'),
     ("FROM hop('readings', 'tz', '1 minute', '1 minute')", "x", 'Column "tz" was selected but was not found'),
     ("FROM gapfill('readings', 'ts', 'heat', '1 minute', [])", "x", 'Column "heat" was selected but was not found'),
     ("FROM gapfill('readings', 'ts', 'temp', '1 minute', ['sensors'])", "x", 'Column "sensors" was selected but was not found'),
-    ("FROM pane_rows('readings', 'ts', 'temp', '1 minute', ['sensors'])", "x", 'Column "sensors" was selected but was not found'),
     ("FROM tumble('readings', 'sensor', '1 minute')", "x", "time_bucket"),
     ("FROM tumble('readings', 'ts', '0 minutes')", "x", "time_bucket: width must be positive"),
     ("FROM tumble('readings', 'ts', INTERVAL '1 month')", "x", "is calendar"),
@@ -357,12 +275,6 @@ REFUSED = [
     ("FROM gapfill('readings', 'ts', 'temp', '1 minute', [], since := '-infinity')", "x", "gapfill: -infinity is no end of a range"),
     ("FROM gapfill('readings', 'ts', 'temp', '1 microsecond', [], since := '1900-01-01')", "x", "gapfill: more than 100 million windows of 1 microsecond"),
     ("FROM gapfill('readings', 'ts', 'temp', '1 minute', 'sensor')", "x", "cast"),
-    ("FROM rolling_panes('panes', ['sensor'], '3 minutes', '2 minutes')", "x", "rolling_panes: lookback 3 minutes is not a multiple of width 2 minutes"),
-    ("FROM rolling_panes('panes', ['sensor'], INTERVAL '1 month', '1 minute')", "x", "is calendar"),
-    ("FROM window_candidates(INTERVAL '1 month', '1 minute', '1 minute')", "x", "lookback"),
-    ("FROM window_candidates('1 hour', '1 minute', '0 minutes')", "x", "window_candidates: granularity must be positive"),
-    ("FROM window_candidates('1 hour', '1 minute', NULL)", "x", "window_candidates: granularity must be positive"),
-    ("FROM window_candidates('1 hour', '1 minute', '1 microsecond')", "x", "granularity 1 microsecond is too fine for lookback 1 hour"),
 ]
 
 
@@ -370,7 +282,6 @@ REFUSED = [
 def test_refused_and_the_connection_goes_on(con, sql, column, message):
     readings(con)
     con.execute(CLASH.format(column=column))
-    con.execute("CREATE TABLE panes AS FROM pane_rows('readings', 'ts', 'temp', '1 minute', ['sensor'])")
     with pytest.raises(duckdb.Error) as refusal:
         con.execute(sql).fetchall()
     assert message in str(refusal.value) and "INTERNAL" not in str(refusal.value)
