@@ -138,10 +138,12 @@ soak-short: $(EXT) $(call engines,$(ENGINES))
 	  $$engine test/fuzz_sql.py --extension $(EXT) --seed 1 --seconds 5; \
 	done
 
-## lint: formats, clippy and rustdoc, with warnings denied
+## lint: formats, clippy and rustdoc, with warnings denied; Rust's minimum version and the notices of other people's code
 .PHONY: lint
 lint:
 	$(CARGO) fmt --all --check
+	$(PYTHON) scripts/msrv.py
+	$(PYTHON) scripts/notices.py --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --no-deps --document-private-items
 
