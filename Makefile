@@ -86,10 +86,13 @@ test-sql: $(ENGINES:%=test-sql-%)
 
 SQLTEST := $(or $(CARGO_TARGET_DIR),target)/debug/sqltest$(exe)
 
+# test/sql in the Python of one engine: $(call sql,PYTHON,1.5.6)
+sql      = $(SQLTEST) --python $(1) --extension $(EXT) --define TIME_BUCKET_EXTENSION=$(abspath $(EXT)) \
+  $(if $(filter-out 1.%,$(2)),--define TIMESTAMPTZ_NS=1) $(or $(TESTS),test/sql)
+
 .PHONY: test-sql-%
 test-sql-%: $(EXT) $(call engine,%) $(SQLTEST)
-	$(SQLTEST) --python $(call engine,$*) --extension $(EXT) --define TIME_BUCKET_EXTENSION=$(abspath $(EXT)) \
-	  $(if $(filter-out 1.%,$*),--define TIMESTAMPTZ_NS=1) $(or $(TESTS),test/sql)
+	$(call sql,$(call engine,$*),$*)
 
 $(SQLTEST): $(shell find test/runner/src -type f) test/runner/Cargo.toml test/runner/engine.py
 	$(CARGO) build --locked --package sqltest

@@ -48,6 +48,26 @@ test-wheels-%: wheels $(call engines,$(call pinned,refused))
 	$(wheel_python) -m pip install --quiet --disable-pip-version-check duckdb==$* -r python/tests/requirements.txt build/wheels/*.whl
 	$(wheel_python) -m pytest -q -p no:cacheprovider python/tests
 
+## test-arm64: the kernel's tests and test/sql for linux_arm64 under qemu, on each engine (half an hour)
+.PHONY: test-arm64
+test-arm64: test-arm64-kernel $(ENGINES:%=test-arm64-%)
+
+.PHONY: test-arm64-kernel
+test-arm64-kernel:
+	$(PYTHON) platforms/arm64.py kernel
+
+.PHONY: test-arm64-%
+test-arm64-%: EXT = $(call released,linux_arm64)
+test-arm64-%: $(call released,linux_arm64) $(SQLTEST)
+	$(PYTHON) platforms/arm64.py python $*
+	$(call sql,build/cross/arm64-$*/python,$*)
+
+## test-windows: the SQL of the documents in DuckDB's command line for Windows, under Wine
+.PHONY: test-windows
+test-windows: $(call released,windows_amd64) build/data/flights.csv
+	$(PYTHON) platforms/windows.py
+	$(PYTHON) scripts/check_docs.py build/cross/windows/duckdb $< build/data README.md docs/windows.md
+
 ## test-kernel: the kernel's tests alone
 .PHONY: test-kernel
 test-kernel:

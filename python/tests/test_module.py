@@ -112,6 +112,14 @@ def test_too_old_an_engine(engine):
     assert f"| {done.stdout.strip()} |\n" in LOADING or engine != "1.5.5"
 
 
+def test_the_example_of_the_readme(capsys):
+    text = (ROOT / "python/README.md").read_text(encoding="utf-8")
+    code = text.split("```python\n")[1].split("```")[0]
+    exec(code, {})
+    stated = [line.removeprefix("# ") for line in code.splitlines() if line.startswith("# ")]
+    assert stated and capsys.readouterr().out.splitlines() == stated
+
+
 def test_types(tmp_path):
     """The module's types, as mypy reads them from the wheel."""
     file = tmp_path / "use.py"
