@@ -150,7 +150,7 @@ lint:
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --no-deps --document-private-items
 
-include platforms/platforms.mk platforms/community.mk test/long.mk bench/bench.mk
+include platforms/platforms.mk platforms/community.mk test/long.mk bench/bench.mk playground/playground.mk
 
 ## clean: remove everything that was built or fetched
 .PHONY: clean

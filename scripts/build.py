@@ -96,6 +96,10 @@ class Cargo:
         elif "msvc" in self.triple:
             # What DuckDB's own extensions do: no Visual C++ runtime is asked of the user.
             self.flags.append("-Ctarget-feature=+crt-static")
+        elif "emscripten" in self.triple:
+            # DuckDB-WASM has Emscripten's runtime in itself, so that no Emscripten is needed to link with.
+            tools("wasm")
+            self.flags += [f"-Clinker={ROOT / 'platforms/emcc.py'}", "-Clink-self-contained=no"]
         elif "apple" in self.triple:
             self.environment.setdefault("MACOSX_DEPLOYMENT_TARGET", row["minimum"])
 

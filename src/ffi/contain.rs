@@ -14,9 +14,8 @@ use std::ffi::{CStr, CString, c_void};
 use std::fmt::{self, Display};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-// Without unwinding nothing is contained. Emscripten's engines are built without exceptions that could be caught here,
-// so there a panic ends the page's worker, as any other trap does.
-#[cfg(all(panic = "abort", not(target_os = "emscripten")))]
+// Without unwinding nothing is contained.
+#[cfg(panic = "abort")]
 compile_error!("time_bucket contains panics by unwinding: build it with panic = \"unwind\"");
 
 /// Runs `body`; hands `report` one line, `name: message`, when it fails or panics.
