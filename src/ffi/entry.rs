@@ -128,6 +128,7 @@ impl Registry {
 
     /// An aggregate function of this name, to which overloads are to be added. The engine takes all of them at once.
     pub(crate) fn aggregate(&self, name: &'static CStr) -> AggregateOverloads<'_> {
+        fault::point(&name.to_string_lossy());
         AggregateOverloads { registry: self, name, set: AggregateFunctionSet::new(name) }
     }
 
