@@ -104,6 +104,18 @@ def test_a_frame_of_nanoseconds_keeps_them(connect):
     assert got.dtype == "datetime64[ns]" and got.astype("int64").tolist() == [0, 999_999_000, 1_000_000_000]
 
 
+def test_timedeltas_of_a_frame_become_widths(connect):
+    connection = connect()
+    days = [1, 29, 30, 45, 400]
+    frame = pandas.DataFrame({"ts": pandas.to_datetime(["2024-03-04 05:06:07"] * len(days)), "width": pandas.to_timedelta(days, unit="D")})
+    connection.register("frame", frame)
+    with pytest.raises(duckdb.Error, match="time_bucket: width INTERVAL '1 month' is calendar"):
+        connection.sql("SELECT time_bucket(width, ts) FROM frame").fetchall()
+    got = connection.sql("SELECT epoch_us(time_bucket(to_microseconds(epoch_us(width)), ts)) FROM frame").fetchall()
+    micros = int(frame["ts"][0].timestamp()) * 10**6
+    assert got == [(micros - micros % (day * 86_400 * 10**6),) for day in days]
+
+
 def test_parameters_are_values_that_bind(connect):
     connection, sql = connect(), "SELECT time_bucket(?, ?)"
     hour, ts = datetime.timedelta(hours=1), datetime.datetime(2024, 2, 29, 12, 34, 56)
