@@ -11,7 +11,7 @@
 //! - What is no timestamp is taken in order to be refused, in words that help.
 
 use super::types::Timestamp::{self, InstantMicros, InstantNanos, Micros, Millis, Nanos, Seconds};
-use super::types::Type::{self, Any, Date, Double, Integer, Interval, JustDate, JustNumber, Text, Time};
+use super::types::Type::{self, Any, BesideText, Date, Integer, Interval, JustDate, JustNumber, Text};
 use crate::error::{Argument, Error, LoadError, Result};
 use crate::ffi::{Arguments, Chunk, Constant, Given, Output, Parameter, Registry, Scalar, Signature, TypeId};
 use kernel::{Anchor, Anchors, Precision};
@@ -115,11 +115,7 @@ const REFUSED: &[Overload] = &[
     // The bare word NULL as the timestamp fits this one best.
     refused(Reason::Number, Interval, Integer, Last::None),
     refused(Reason::Text, Any, Text, Last::None),
-    refused(Reason::Text, Any, Text, Last::One(Interval)),
-    refused(Reason::Text, Any, Text, Last::One(Text)),
-    refused(Reason::Text, Any, Text, Last::One(Date)),
-    refused(Reason::Text, Any, Text, Last::One(Time)),
-    refused(Reason::Text, Any, Text, Last::One(Double)),
+    refused(Reason::Text, Any, Text, Last::One(BesideText)),
 ];
 
 impl Overload {

@@ -84,12 +84,12 @@ pub(super) enum Type {
     Double,
     /// `DATE`
     Date,
-    /// `TIME`
-    Time,
     /// A DATE that is no NULL: as a union it fits the bare word NULL worse than any type of timestamp does.
     JustDate,
     /// A number that is no NULL.
     JustNumber,
+    /// What does not tell the type of a timestamp that is a text.
+    BesideText,
     /// One of the timestamp types.
     Timestamp(Timestamp),
     /// A list of timestamps.
@@ -111,8 +111,20 @@ impl Type {
             Self::Text => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_VARCHAR),
             Self::Double => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_DOUBLE),
             Self::Date => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_DATE),
-            Self::Time => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_TIME),
             Self::JustDate => Some(LogicalType::union([(c"date", &Self::Date.logical()?)])),
+            Self::BesideText => {
+                let time = LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_TIME)?;
+                let (offset, date) = (Self::Interval.logical()?, Self::Date.logical()?);
+                let (zone, number) = (Self::Text.logical()?, Self::Double.logical()?);
+                let members = [
+                    (c"offset", &offset),
+                    (c"zone", &zone),
+                    (c"date", &date),
+                    (c"time", &time),
+                    (c"number", &number),
+                ];
+                Some(LogicalType::union(members))
+            }
             Self::JustNumber => Some(LogicalType::union([(c"number", &Self::Double.logical()?)])),
             Self::Timestamp(timestamp) => LogicalType::of_id(timestamp.id()),
             Self::Times(timestamp) => Some(LogicalType::of_id(timestamp.id())?.list()),

@@ -113,7 +113,7 @@ def is_right(width, ts, last, theirs, ours, error):
     """Whether ours is as it should be, where theirs is an answer."""
     # The overloads for TIME, and by a zone's name, are DuckDB's own.
     is_zone = is_text(last) or last in ("VARCHAR", "zone")
-    is_duckdbs = is_zone and ts in (*INSTANT, UNTYPED) or "TIME" in (ts, last)
+    is_duckdbs = is_zone and (ts in (*INSTANT, UNTYPED) or is_text(ts)) or "TIME" in (ts, last)
     said = refusal(width, ts, last)
     if is_duckdbs and ours:
         said = None
