@@ -22,7 +22,7 @@ pub(crate) enum Error {
     },
     /// The lists of one chunk of rows are larger than memory.
     #[error(
-        "{windows} windows for {rows} rows don't fit into memory; use a larger slide, or filter the rows first"
+        "{windows} windows for {rows} rows are more than are made at once; use a larger step, or fewer rows at a time"
     )]
     Memory {
         /// In all lists.

@@ -22,8 +22,18 @@ pub enum Argument {
     Ts,
     /// The distance between the starts of two neighbouring windows.
     Slide,
+    /// How much a window grows by.
+    Step,
     /// A window's length.
     Size,
+    /// How far apart two rows of one session may be.
+    Gap,
+    /// How long a gap is filled for.
+    MaxGap,
+    /// The numbers of rows.
+    Rows,
+    /// The values of a column.
+    Values,
     /// How far back a sliding query looks.
     Lookback,
     /// How often a sliding query is asked.
@@ -36,7 +46,9 @@ pub enum Argument {
     At,
     /// Where a series begins.
     From,
-    /// Where a series ends.
+    /// Where a range begins.
+    Since,
+    /// Where a series or a range ends.
     Until,
     /// How many panes a query may have.
     Budget,
@@ -64,13 +76,19 @@ impl Argument {
             Self::Anchor => "origin or offset",
             Self::Ts => "ts",
             Self::Slide => "slide",
+            Self::Step => "step",
             Self::Size => "size",
+            Self::Gap => "gap",
+            Self::MaxGap => "max_gap",
+            Self::Rows => "rows",
+            Self::Values => "values",
             Self::Lookback => "lookback",
             Self::Cadence => "cadence",
             Self::Times => "times",
             Self::PaneWidth => "pane width",
             Self::At => "at",
             Self::From => "from",
+            Self::Since => "since",
             Self::Until => "until",
             Self::Budget => "budget",
             Self::Message => "message",
@@ -101,12 +119,12 @@ impl Argument {
     #[must_use]
     pub const fn example(self) -> &'static str {
         match self {
-            Self::Width | Self::Size => "INTERVAL '15 minutes'",
+            Self::Width | Self::Size | Self::Gap => "INTERVAL '15 minutes'",
             Self::Offset => "INTERVAL '6 hours'",
-            Self::Slide | Self::PaneWidth => "INTERVAL '5 minutes'",
-            Self::Lookback => "INTERVAL '1 hour'",
+            Self::Slide | Self::Step | Self::PaneWidth => "INTERVAL '5 minutes'",
+            Self::Lookback | Self::MaxGap => "INTERVAL '1 hour'",
             Self::Cadence => "INTERVAL '1 minute'",
-            Self::Origin | Self::Anchor | Self::Ts | Self::Times | Self::At | Self::From => {
+            Self::Origin | Self::Anchor | Self::Ts | Self::Times | Self::At | Self::From | Self::Since => {
                 "TIMESTAMP '2024-01-01'"
             }
             Self::Until => "TIMESTAMP '2024-02-01'",
@@ -114,6 +132,8 @@ impl Argument {
             Self::Message => "'width must be positive'",
             Self::Value => "1.5",
             Self::Pane => "time_bucket_moments(x)",
+            Self::Rows => "[2, 1]",
+            Self::Values => "[1.5, 2.5]",
         }
     }
 }
@@ -190,11 +210,13 @@ pub enum Error {
     },
     /// More windows of one size around a timestamp than a list may hold.
     #[error(
-        "size {size} at slide {slide} makes {windows} windows a row, more than {limit}; use a larger slide or a smaller size"
+        "size {size} at {argument} {step} makes {windows} windows a row, more than {limit}; use a larger {argument} or a smaller size"
     )]
     TooManyWindows {
-        /// The distance between starts.
-        slide: Interval,
+        /// What the distance between windows is called.
+        argument: Argument,
+        /// That distance.
+        step: Interval,
         /// The windows' length.
         size: Interval,
         /// How many windows that makes.

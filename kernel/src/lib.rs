@@ -25,7 +25,7 @@
 //! readings, and [`LocalGrid`] says where a bucket starts and ends when the clock is set.
 //!
 //! Windows are made of the same points: [`Hop`] has those of overlapping windows, [`Panes`] cuts a lookback into
-//! disjoint panes, [`Series`] counts buckets out, and [`Cover`] picks stored windows that lie side by side.
+//! disjoint panes, [`Series`] counts buckets out, [`Ordered`] finds what lies between the rows of a key, and [`Cover`] picks stored windows that lie side by side.
 //!
 //! What windows say of their values are [`Moments`], which merge, and which [`Rolling`] has for every window over panes.
 //!
@@ -37,6 +37,9 @@
 mod arguments;
 mod civil;
 mod error;
+mod gaps;
+#[cfg(test)]
+mod gaps_tests;
 mod grid;
 mod hop;
 mod interval;
@@ -66,8 +69,9 @@ mod zone;
 pub use arguments::Anchor;
 pub use civil::Civil;
 pub use error::{Argument, Error, Result};
+pub use gaps::{Fraction, Ordered, Piece, next_known, order_rows, previous_known, sessions, starts_between};
 pub use grid::{Edge, Grid};
-pub use hop::{Hop, Hops, List, count_windows, write_windows};
+pub use hop::{Hop, Hops, List, Shape, count_windows, write_windows};
 pub use interval::Interval;
 pub use local::LocalGrid;
 pub use local_rows::{LocalRows, bucket_local_rows};

@@ -26,7 +26,11 @@ pub type Anchors<'a> = Anchor<&'a [Interval], &'a [i64], &'a [i32]>;
 
 impl Anchors<'_> {
     /// The ticks of a row's anchor.
-    pub(crate) fn row_ticks(&self, row: usize, precision: Precision) -> Result<i128> {
+    ///
+    /// # Errors
+    ///
+    /// The reason why an offset or origin is refused.
+    pub fn row_ticks(&self, row: usize, precision: Precision) -> Result<i128> {
         match self {
             Self::Epoch => Anchor::Epoch,
             Self::Offset(offsets) => Anchor::Offset(offsets[row]),

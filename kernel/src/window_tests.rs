@@ -4,8 +4,8 @@
 use crate::error::{Argument, Error};
 use crate::tests::{one_in, representable};
 use crate::{
-    Anchors, Civil, Cover, Grid, Hop, Hops, Interval, List, Panes, Precision, Series, Steps, cadence_of,
-    count_windows, pane_width, write_windows,
+    Anchors, Civil, Cover, Grid, Hop, Hops, Interval, List, Panes, Precision, Series, Shape, Steps,
+    cadence_of, count_windows, pane_width, write_windows,
 };
 use proptest::prelude::*;
 
@@ -91,7 +91,7 @@ proptest! {
         anchor in -1_000_000..1_000_000_i64,
         valid in any::<u64>(),
     ) {
-        let made = Hop::new(precision, micros(slide), micros(size), anchor.into()).unwrap();
+        let made = Hop::new(Shape::Hop, precision, micros(slide), micros(size), anchor.into()).unwrap();
         let answer = hop(&Hops::One(&made), precision, &ts, valid);
         let mut expected = Vec::new();
         for (row, &ts) in ts.iter().enumerate() {
@@ -123,12 +123,38 @@ proptest! {
         let sizes: Vec<_> = rows.iter().map(|row| micros(row.1.1)).collect();
         let offsets: Vec<_> = rows.iter().map(|row| micros(row.2)).collect();
         let anchors = Anchors::Offset(&offsets);
-        let answer = hop(&Hops::Rows { slides: &slides, sizes: &sizes, anchors }, precision, &ts, u64::MAX);
+        let answer = hop(&Hops::Rows { shape: Shape::Hop, steps: &slides, sizes: &sizes, anchors }, precision, &ts, u64::MAX);
         let expected = rows.iter().map(|&(ts, (slide, size), offset, _)| {
-            let hop_of_row = Hop::new(precision, micros(slide), micros(size), offset.into())?;
+            let hop_of_row = Hop::new(Shape::Hop, precision, micros(slide), micros(size), offset.into())?;
             Ok(hop(&Hops::One(&hop_of_row), precision, &[ts], 1)?.remove(0))
         });
         prop_assert_eq!(answer, expected.collect());
+    }
+
+    #[test]
+    fn growing_windows_end_at_every_step_after_the_row(
+        rows in prop::collection::vec((timestamps(Precision::Microsecond), any::<bool>()), 1..64),
+        (step, steps) in (1..5_000_i64, 1..40_i64),
+        anchor in -1_000_000..1_000_000_i64,
+    ) {
+        let (precision, size) = (Precision::Microsecond, step * steps);
+        let made = Hop::new(Shape::Grow, precision, micros(step), micros(size), anchor.into()).unwrap();
+        for (ts, _) in rows {
+            let answer = hop(&Hops::One(&made), precision, &[ts], 1);
+            let start = i128::from(ts) - (i128::from(ts) - i128::from(anchor)).rem_euclid(size.into());
+            let ends = (1..=steps).map(|index| start + i128::from(index * step)).filter(|&end| end > ts.into());
+            let windows: Vec<_> = match ts {
+                _ if ts == i64::MAX || ts == -i64::MAX => vec![(ts.into(), ts.into())],
+                _ => ends.map(|end| (start, end)).collect(),
+            };
+            let finite = |bound| representable(precision, bound);
+            if windows.iter().all(|&(start, end)| (finite(start) && finite(end)) || start == end) {
+                let windows = windows.iter().map(|&(start, end)| (start as i64, end as i64)).collect();
+                prop_assert_eq!(answer, Ok(vec![windows]));
+            } else {
+                prop_assert!(answer.is_err());
+            }
+        }
     }
 
     #[test]
@@ -193,21 +219,24 @@ proptest! {
 
 #[test]
 fn a_row_may_have_as_many_windows_as_the_limit_and_no_more() {
-    let hop = |size| Hop::new(Precision::Microsecond, micros(SECOND), micros(size), 0);
+    let hop = |size| Hop::new(Shape::Hop, Precision::Microsecond, micros(SECOND), micros(size), 0);
     assert_eq!(hop(100_000 * SECOND).unwrap().count(0), 100_000);
-    let (slide, size) = (micros(SECOND), micros(100_000 * SECOND + 1));
+    let (argument, step, size) = (Argument::Slide, micros(SECOND), micros(100_000 * SECOND + 1));
     let (windows, limit) = (100_001, 100_000);
-    assert_eq!(hop(100_000 * SECOND + 1), Err(Error::TooManyWindows { slide, size, windows, limit }));
+    assert_eq!(
+        hop(100_000 * SECOND + 1),
+        Err(Error::TooManyWindows { argument, step, size, windows, limit })
+    );
 }
 
 #[test]
 fn lengths_beyond_every_timestamp_are_exact_too() {
     let longest = Interval { months: 0, days: i32::MAX, micros: i64::MAX };
-    let made = Hop::new(Precision::Nanosecond, longest, micros(SECOND), 0).unwrap();
+    let made = Hop::new(Shape::Hop, Precision::Nanosecond, longest, micros(SECOND), 0).unwrap();
     assert_eq!(hop(&Hops::One(&made), Precision::Nanosecond, &[5, 2_000_000_000, i64::MIN], 7), {
         Ok(vec![vec![(0, 1_000_000_000)], vec![], vec![]])
     });
-    let made = Hop::new(Precision::Nanosecond, longest, longest, 0).unwrap();
+    let made = Hop::new(Shape::Hop, Precision::Nanosecond, longest, longest, 0).unwrap();
     assert!(hop(&Hops::One(&made), Precision::Nanosecond, &[5], 1).is_err());
 }
 

@@ -4,7 +4,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use time_bucket_kernel::{
-    Anchors, Edge, Grid, Hop, Hops, Interval, List, Precision, RowGrids, bucket_rows, bucket_slice,
+    Anchors, Edge, Grid, Hop, Hops, Interval, List, Precision, RowGrids, Shape, bucket_rows, bucket_slice,
     count_windows, write_windows,
 };
 
@@ -56,7 +56,7 @@ fn no_kernel_allocates() {
     let (mut out, mut starts, mut ends) = (vec![0; ROWS], vec![0; ROWS * 8], vec![0; ROWS * 8]);
     let mut lists = vec![List::default(); ROWS];
     let grid = Grid::new(900, 0).unwrap();
-    let hop = Hop::new(precision, minutes(5), minutes(20), 0).unwrap();
+    let hop = Hop::new(Shape::Hop, precision, minutes(5), minutes(20), 0).unwrap();
     let alike = vec![minutes(15); ROWS];
     let different: Vec<Interval> = (0..ROWS as i64).map(|row| minutes(1 + row % 3)).collect();
     for mask in &masks {

@@ -1,61 +1,78 @@
--- A row for every key and every window from the first to the last of the data, or of since and until if given: n and avg of the
--- window's values, then avg with gaps of up to max_gap filled, by the last value (locf) and on the line between the neighbours (linear).
--- Example: FROM gapfill('readings', 'ts', 'temp', INTERVAL '1 minute', ['sensor'], max_gap := INTERVAL '10 minutes');
-CREATE OR REPLACE MACRO gapfill(tbl, ts, val, width, keys, since := NULL, until := NULL, max_gap := NULL, origin := INTERVAL '0 seconds') AS TABLE
-WITH bucketed AS (
-  SELECT COLUMNS(lambda c: CASE WHEN lower(c) IN ('window_start', 'window_end')
-                                THEN time_bucket_refuse('gapfill: the input already has a column ' || c || '; rename it') ELSE true END),
-         time_bucket(width, COLUMNS([ts]), origin) AS window_start
-  FROM query_table(tbl)
-  WHERE COLUMNS([ts]) > '-infinity' AND COLUMNS([ts]) < 'infinity'
-    AND (since IS NULL OR COLUMNS([ts]) >= time_bucket(width, cast_to_type(since, COLUMNS([ts])), origin))
-), filled AS (
-  SELECT COLUMNS(keys::VARCHAR[] || ['window_start']), true AS _all, count(COLUMNS([val])) AS _n, avg(COLUMNS([val])) AS _avg
-  FROM bucketed
-  WHERE until IS NULL OR window_start < cast_to_type(until, window_start)
-  GROUP BY ALL
+-- A row for every key and bucket of what has been aggregated, at most one row for a key and bucket: keys, window_start, window_end,
+-- the columns of carry (the last known value), of interpolate (on the line between the neighbours), of zero, all others (NULL), and filled.
+-- Example: FROM gapfill('minutes', 'ts', INTERVAL '1 minute', ['sensor'], interpolate := ['temp'], zero := ['n']);
+CREATE OR REPLACE MACRO gapfill(tbl, ts, width, keys, carry := [], interpolate := [], zero := [], since := NULL, until := NULL,
+                                members := NULL, max_gap := NULL, origin := INTERVAL '0 seconds') AS TABLE
+WITH data AS ( -- columns by what becomes of them: a key k_u_<name>, carried c_u_<name>, and so on, so that none has a name of ours
+  SELECT COLUMNS(lambda c: c = 'k' OR list_contains(list_transform(keys::VARCHAR[], lambda n: 'u_' || lower(n)), lower(c))) AS 'k_\0', s,
+         COLUMNS(lambda c: c = 'c' OR list_contains(list_transform(carry::VARCHAR[], lambda n: 'u_' || lower(n)), lower(c))) AS 'c_\0',
+         COLUMNS(lambda c: c = 'i' OR list_contains(list_transform(interpolate::VARCHAR[], lambda n: 'u_' || lower(n)), lower(c))) AS 'i_\0',
+         COLUMNS(lambda c: c = 'z' OR list_contains(list_transform(zero::VARCHAR[], lambda n: 'u_' || lower(n)), lower(c))) AS 'z_\0',
+         COLUMNS(lambda c: c = 'o' OR starts_with(c, 'u_') AND NOT list_contains(list_transform(
+                   [ts] || keys::VARCHAR[] || carry::VARCHAR[] || interpolate::VARCHAR[] || zero::VARCHAR[], lambda n: 'u_' || lower(n)), lower(c))) AS 'o_\0'
+  FROM (SELECT COLUMNS(lambda c: CASE
+                 WHEN lower(c) IN ('window_start', 'window_end', 'filled') AND lower(c) <> lower(ts)
+                 THEN time_bucket_refuse('gapfill: the input already has a column ' || c || '; rename it')
+                 WHEN len(list_filter([ts] || keys::VARCHAR[] || carry::VARCHAR[] || interpolate::VARCHAR[] || zero::VARCHAR[],
+                                      lambda n: lower(n) = lower(c))) > 1
+                 THEN time_bucket_refuse('gapfill: the column ' || c || ' is named twice; let it be the time, a key, or of carry, interpolate or zero')
+                 ELSE true END) AS 'u_\0',
+               time_bucket_start(width, COLUMNS([ts]), origin) AS s,
+               true AS k, true AS c, true AS i, true AS z, true AS o -- no list of columns is empty
+        FROM query_table(tbl)
+        WHERE COLUMNS([ts]) > '-infinity' AND COLUMNS([ts]) < 'infinity'
+          AND NOT EXISTS (SELECT COLUMNS([ts] || keys::VARCHAR[] || carry::VARCHAR[] || interpolate::VARCHAR[] || zero::VARCHAR[])
+                          FROM query_table(tbl) WHERE false)) -- a name that is missing is refused
+  WHERE until IS NULL OR len(interpolate) > 0 OR s < time_bucket_until(until, s)
+  UNION ALL BY NAME -- keys that appear even without a row
+  SELECT DISTINCT COLUMNS(lambda c: c = 'k' OR list_contains(list_transform(keys::VARCHAR[], lambda n: 'u_' || lower(n)), lower(c))) AS 'k_\0'
+  FROM (SELECT COLUMNS(*) AS 'u_\0', true AS k FROM query_table(coalesce(members, tbl)) WHERE members IS NOT NULL)
+  UNION ALL BY NAME
+  SELECT true AS k_k WHERE len(keys) = 0
+), bounds AS (
+  SELECT min(s) AS low, max(s) AS high, time_bucket_since(since, any_value(s)) AS lower, time_bucket_until(until, any_value(s)) AS upper
+  FROM data
 ), range_of AS (
-  SELECT coalesce(time_bucket(width, cast_to_type(since, min(window_start)), origin), min(window_start)) AS _first,
-         coalesce(time_bucket(width, cast_to_type(until, min(window_start)), origin), max(window_start)) AS _last
-  FROM filled
-), checked AS (
-  SELECT _first,
-         CASE WHEN _first > _last THEN error(format('gapfill: since {} is later than until {}; swap them', since::VARCHAR, until::VARCHAR))
-              WHEN _first = '-infinity' OR _last = 'infinity'
-              THEN error(format('gapfill: {} is no end of a range; give a finite since and until', CASE WHEN _last = 'infinity' THEN 'infinity' ELSE '-infinity' END))
-              WHEN date_diff('us', _first, _last) // epoch_us(width::INTERVAL) > 100000000
-              THEN error(format('gapfill: more than 100 million windows of {} between {} and {}; use a greater width or a shorter range',
-                                width::VARCHAR, _first::VARCHAR, _last::VARCHAR))
-              ELSE _last END AS _last
-  FROM range_of
-), sized AS (
-  SELECT *, (1 + date_diff('us', _first, _last) // (50000 * epoch_us(width::INTERVAL))) * width::INTERVAL AS _block FROM checked
-), blocks AS ( -- one call of time_bucket_hop gives up to 100,000 windows, so the grid is made of blocks
-  SELECT _first, _block,
-         unnest(time_bucket_hop(_block, to_microseconds(date_diff('us', _first, _last)) + _block, _last, _last)).window_start AS _upto
-  FROM sized
-), grid AS (
-  SELECT _first, unnest(time_bucket_hop(width, _block, _upto, origin)).window_start AS window_start FROM blocks
-), every AS (
-  SELECT COLUMNS(keys::VARCHAR[] || ['window_start']), row(*COLUMNS(keys::VARCHAR[] || ['_all'])) AS _key, sum(_n)::BIGINT AS _n, any_value(_avg) AS _avg
-  FROM (FROM filled
-        UNION ALL BY NAME
-        SELECT * EXCLUDE (_first)
-        FROM (SELECT DISTINCT COLUMNS(keys::VARCHAR[] || ['_all']), 0 AS _n FROM filled), grid
-        WHERE window_start >= _first AND (until IS NULL OR window_start < cast_to_type(until, window_start)))
+  SELECT CASE WHEN lower IS NULL THEN low WHEN lower = upper THEN upper ELSE time_bucket_start(width, lower, origin) END AS first,
+         coalesce(upper, time_bucket_end(width, high, origin)) AS last
+  FROM bounds
+  WHERE coalesce(time_bucket_refuse(CASE WHEN lower > upper THEN 'gapfill: since ' || lower || ' is later than until ' || upper || '; swap them' END), true)
+), by_key AS (
+  SELECT COLUMNS('^k_'), any_value(first) AS first, any_value(last) AS last, list(COLUMNS('(?s)^(s|[cizo]_u_.*)$')) AS '\1'
+  FROM data, range_of
   GROUP BY ALL
-), numbered AS (
-  SELECT *, row_number() OVER (PARTITION BY _key ORDER BY window_start) AS _i FROM every
-), neighbours AS (
-  SELECT *, max(_i) FILTER (_avg IS NOT NULL) OVER before AS _i0, last_value(_avg IGNORE NULLS) OVER before AS _avg0,
-            min(_i) FILTER (_avg IS NOT NULL) OVER after AS _i1, first_value(_avg IGNORE NULLS) OVER after AS _avg1
-  FROM numbered
-  WINDOW before AS (PARTITION BY _key ORDER BY _i ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW),
-         after AS (PARTITION BY _key ORDER BY _i ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)
+  HAVING min(s) < any_value(last) OR count(*) > count(s)
+), ordered AS (
+  SELECT *, NULL::BOOLEAN[] AS c_, NULL::DOUBLE[] AS i_, NULL::INTEGER[] AS z_, NULL::BOOLEAN[] AS o_, time_bucket_order(s) AS rows
+  FROM by_key
+), neighbours AS ( -- beside a list of values, for each row in order, the row that has the last known one, and the next
+  SELECT COLUMNS('^k_'), COLUMNS('^[zo]_'), s, rows, first, last,
+         struct_pack(v := COLUMNS('^c_'), p := time_bucket_previous(rows, COLUMNS('^c_'))) AS '\0',
+         struct_pack(v := COLUMNS('^i_'), p := time_bucket_previous(rows, COLUMNS('^i_')), n := time_bucket_next(rows, COLUMNS('^i_'))) AS '\0'
+  FROM ordered
+), placed AS (
+  SELECT *, unnest(time_bucket_pieces(s, rows, first, last, width), max_depth := 2) FROM neighbours
+), pieces AS (
+  SELECT COLUMNS('^k_'), piece_start, piece_end, list_extract(s, list_extract(rows, place)) AS s,
+         list_extract(COLUMNS('^[zo]_'), list_extract(rows, place)) AS '\0',
+         struct_pack(v := list_extract((COLUMNS('^c_')).v, list_extract((COLUMNS('^c_')).p, place)),
+                     t := list_extract(s, list_extract((COLUMNS('^c_')).p, place))) AS '\0',
+         struct_pack(v := list_extract((COLUMNS('^i_')).v, list_extract((COLUMNS('^i_')).p, place)),
+                     t := list_extract(s, list_extract((COLUMNS('^i_')).p, place)),
+                     w := list_extract((COLUMNS('^i_')).v, list_extract((COLUMNS('^i_')).n, place)),
+                     u := list_extract(s, list_extract((COLUMNS('^i_')).n, place))) AS '\0'
+  FROM placed
+), filled AS (
+  SELECT *, unnest(time_bucket_range(width, piece_start, piece_end, origin)) AS b FROM pieces
+), result AS (
+  SELECT COLUMNS('^k_'), b AS w_u_window_start, time_bucket_end(width, b, origin) AS w_u_window_end,
+         CASE WHEN max_gap IS NULL OR time_bucket_within(max_gap, (COLUMNS('^c_')).t, b) THEN (COLUMNS('^c_')).v END AS '\0',
+         CASE WHEN max_gap IS NULL OR (COLUMNS('^i_')).t = b
+                OR time_bucket_within(max_gap, time_bucket_end(width, (COLUMNS('^i_')).t, origin), (COLUMNS('^i_')).u)
+              THEN cast_to_type(time_bucket_line((COLUMNS('^i_')).v, (COLUMNS('^i_')).w, (COLUMNS('^i_')).t, (COLUMNS('^i_')).u, b), (COLUMNS('^i_')).v) END AS '\0',
+         coalesce(CASE WHEN s = b THEN COLUMNS('^z_') END, cast_to_type(0, COLUMNS('^z_'))) AS '\0',
+         CASE WHEN s = b THEN COLUMNS('^o_') END AS '\0',
+         s IS DISTINCT FROM b AS w_u_filled
+  FROM filled
 )
-SELECT COLUMNS(keys::VARCHAR[] || ['window_start']), time_bucket_end(width, window_start, origin) AS window_end, _n AS n, _avg AS avg,
-       CASE WHEN max_gap IS NULL OR _i - _i0 <= epoch_us(max_gap::INTERVAL) // epoch_us(width::INTERVAL) THEN _avg0 END AS locf,
-       CASE WHEN _i0 = _i1 THEN _avg
-            WHEN max_gap IS NULL OR _i1 - _i0 - 1 <= epoch_us(max_gap::INTERVAL) // epoch_us(width::INTERVAL)
-            THEN _avg0 + (_avg1 - _avg0) * (_i - _i0) / (_i1 - _i0) END AS linear
-FROM neighbours;
+SELECT COLUMNS('(?s)^[kwcizo]_u_(.*)$') AS '\1' FROM result;

@@ -4,6 +4,6 @@
 CREATE OR REPLACE MACRO tumble(tbl, ts, width, origin := INTERVAL '0 seconds') AS TABLE
 SELECT COLUMNS(lambda c: CASE WHEN lower(c) IN ('window_start', 'window_end')
                               THEN time_bucket_refuse('tumble: the input already has a column ' || c || '; rename it') ELSE true END),
-       time_bucket(width, COLUMNS([ts]), origin) AS window_start,
+       time_bucket_start(width, COLUMNS([ts]), origin) AS window_start,
        time_bucket_end(width, COLUMNS([ts]), origin) AS window_end
 FROM query_table(tbl);

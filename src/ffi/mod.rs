@@ -33,7 +33,7 @@ pub(crate) use numbers::{Column, Doubles, Numbers, Wholes};
 pub(crate) use scalar::{Arguments, Constant, Scalar, Signature};
 pub(crate) use table::{Bound, Parameters, Table, TableArguments};
 pub(crate) use value::{Given, Parameter};
-pub(crate) use vectors::{Chunk, Output, Rows};
+pub(crate) use vectors::{Chunk, Output, Room, Rows};
 
 /// The id of TIMESTAMPTZ_NS, which DuckDB 2.0 added after the C API that the bindings were made from.
 pub(crate) const TIMESTAMP_TZ_NS: TypeId = 42;

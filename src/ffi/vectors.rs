@@ -22,10 +22,20 @@ pub(super) enum Storage {
     Days,
     /// `duckdb_string_t`: VARCHAR.
     Text,
+    /// `int32_t`: INTEGER.
+    Int,
+    /// `double`.
+    Double,
+    /// `float`.
+    Float,
+    /// `bool`.
+    Boolean,
     /// A list of timestamps.
     TickList,
-    /// A list of structs of two timestamps.
-    WindowList,
+    /// A list of BIGINT.
+    IntegerList,
+    /// A list of structs of so many fields, each a timestamp or a BIGINT.
+    RecordList(usize),
     /// Anything that is not read here.
     Other,
 }
@@ -38,24 +48,37 @@ impl Storage {
             | sys::DUCKDB_TYPE_DUCKDB_TYPE_TIMESTAMP
             | sys::DUCKDB_TYPE_DUCKDB_TYPE_TIMESTAMP_NS
             | sys::DUCKDB_TYPE_DUCKDB_TYPE_TIMESTAMP_TZ
+            | sys::DUCKDB_TYPE_DUCKDB_TYPE_TIME
             | TIMESTAMP_TZ_NS => Self::Ticks,
             sys::DUCKDB_TYPE_DUCKDB_TYPE_INTERVAL => Self::Interval,
             sys::DUCKDB_TYPE_DUCKDB_TYPE_BIGINT => Self::Integer,
             sys::DUCKDB_TYPE_DUCKDB_TYPE_DATE => Self::Days,
             sys::DUCKDB_TYPE_DUCKDB_TYPE_VARCHAR => Self::Text,
+            sys::DUCKDB_TYPE_DUCKDB_TYPE_INTEGER => Self::Int,
+            sys::DUCKDB_TYPE_DUCKDB_TYPE_DOUBLE => Self::Double,
+            sys::DUCKDB_TYPE_DUCKDB_TYPE_FLOAT => Self::Float,
+            sys::DUCKDB_TYPE_DUCKDB_TYPE_BOOLEAN => Self::Boolean,
             sys::DUCKDB_TYPE_DUCKDB_TYPE_LIST => match logical_type.child(0) {
-                Some(element) if Self::of(&element) == Self::Ticks => Self::TickList,
-                Some(element) if Self::is_window(&element) => Self::WindowList,
-                _ => Self::Other,
+                Some(element) => match Self::of(&element) {
+                    Self::Ticks => Self::TickList,
+                    Self::Integer => Self::IntegerList,
+                    _ => Self::fields(&element).map_or(Self::Other, Self::RecordList),
+                },
+                None => Self::Other,
             },
             _ => Self::Other,
         }
     }
 
-    /// Whether this is a struct of two timestamps.
-    fn is_window(logical_type: &LogicalType) -> bool {
-        let is_ticks = |index| logical_type.child(index).is_some_and(|field| Self::of(&field) == Self::Ticks);
-        logical_type.id() == sys::DUCKDB_TYPE_DUCKDB_TYPE_STRUCT && is_ticks(0) && is_ticks(1)
+    /// How many fields a struct has, if each is stored as `int64_t`.
+    fn fields(logical_type: &LogicalType) -> Option<usize> {
+        if logical_type.id() != sys::DUCKDB_TYPE_DUCKDB_TYPE_STRUCT {
+            return None;
+        }
+        let fields = (0..).map_while(|index| logical_type.child(index)).map(|field| Self::of(&field));
+        fields
+            .map(|field| matches!(field, Self::Ticks | Self::Integer))
+            .try_fold(0, |count, is_word| is_word.then_some(count + 1))
     }
 }
 
@@ -241,6 +264,106 @@ impl<'a> Chunk<'a> {
         }
     }
 
+    /// The numbers of a BIGINT. Those of NULL rows are undefined, but readable.
+    pub(crate) fn integers(&self, parameter: Parameter) -> &'a [i64] {
+        self.require(parameter, Storage::Integer);
+        // SAFETY: the vector is stored as `i64`, as was just checked.
+        unsafe { self.data(parameter) }
+    }
+
+    /// The numbers of an INTEGER. Those of NULL rows are undefined, but readable.
+    pub(crate) fn ints(&self, parameter: Parameter) -> &'a [i32] {
+        self.require(parameter, Storage::Int);
+        // SAFETY: the vector is stored as `i32`, as was just checked.
+        unsafe { self.data(parameter) }
+    }
+
+    /// The numbers of a DOUBLE. Those of NULL rows are undefined, but readable.
+    pub(crate) fn doubles(&self, parameter: Parameter) -> &'a [f64] {
+        self.require(parameter, Storage::Double);
+        // SAFETY: the vector is stored as `f64`, as was just checked.
+        unsafe { self.data(parameter) }
+    }
+
+    /// The numbers of a FLOAT. Those of NULL rows are undefined, but readable.
+    pub(crate) fn floats(&self, parameter: Parameter) -> &'a [f32] {
+        self.require(parameter, Storage::Float);
+        // SAFETY: the vector is stored as `f32`, as was just checked.
+        unsafe { self.data(parameter) }
+    }
+
+    /// The whole number that an argument is in each row, and the digits after its point: of any integer type, or a
+    /// DECIMAL, which is counted in its last digit. `None` where it is neither.
+    pub(crate) fn units(&self, parameter: Parameter) -> Option<(Units<'a>, u8)> {
+        // SAFETY: the vector is alive, and stored as the integer type of this id.
+        unsafe {
+            let (id, digits) = LogicalType::of_vector(self.vector(parameter.index)).units()?;
+            let units = match id {
+                sys::DUCKDB_TYPE_DUCKDB_TYPE_TINYINT => Units::I8(self.data(parameter)),
+                sys::DUCKDB_TYPE_DUCKDB_TYPE_SMALLINT => Units::I16(self.data(parameter)),
+                sys::DUCKDB_TYPE_DUCKDB_TYPE_INTEGER => Units::I32(self.data(parameter)),
+                sys::DUCKDB_TYPE_DUCKDB_TYPE_BIGINT => Units::I64(self.data(parameter)),
+                sys::DUCKDB_TYPE_DUCKDB_TYPE_HUGEINT => Units::I128(self.data(parameter)),
+                sys::DUCKDB_TYPE_DUCKDB_TYPE_UTINYINT => Units::U8(self.data(parameter)),
+                sys::DUCKDB_TYPE_DUCKDB_TYPE_USMALLINT => Units::U16(self.data(parameter)),
+                sys::DUCKDB_TYPE_DUCKDB_TYPE_UINTEGER => Units::U32(self.data(parameter)),
+                sys::DUCKDB_TYPE_DUCKDB_TYPE_UBIGINT => Units::U64(self.data(parameter)),
+                _ => return None,
+            };
+            Some((units, digits))
+        }
+    }
+
+    /// The list of timestamps or of BIGINT in each row: its elements, none for NULL, and which of them are known.
+    pub(crate) fn word_lists(
+        &self,
+        parameter: Parameter,
+    ) -> impl Fn(usize) -> (&'a [i64], Known<'a>) + use<'a> {
+        let storage = self.columns[parameter.index].storage;
+        assert!(matches!(storage, Storage::TickList | Storage::IntegerList), "{}", parameter.argument);
+        // SAFETY: the vector is alive and a list of elements stored as `i64`, as was just checked; it has as many as
+        // the list vector says.
+        let (words, known): (&[i64], _) = unsafe {
+            let vector = self.vector(parameter.index);
+            let child = sys::duckdb_list_vector_get_child(vector);
+            let len = sys::duckdb_list_vector_get_size(vector) as usize;
+            (slice(sys::duckdb_vector_get_data(child).cast(), len), self.known_of_list(parameter))
+        };
+        move |row| {
+            let known = known(row);
+            (&words[known.first..known.first + known.len], known)
+        }
+    }
+
+    /// Which elements of the list in each row are known, whatever they are; `None` where the argument is no list.
+    pub(crate) fn known_elements(
+        &self,
+        parameter: Parameter,
+    ) -> Option<impl Fn(usize) -> Known<'a> + use<'a>> {
+        let is_list = self.type_id(parameter) == sys::DUCKDB_TYPE_DUCKDB_TYPE_LIST;
+        // SAFETY: the argument is a list, as was just checked.
+        is_list.then(|| unsafe { self.known_of_list(parameter) })
+    }
+
+    /// # Safety
+    ///
+    /// The argument is a list.
+    unsafe fn known_of_list(&self, parameter: Parameter) -> impl Fn(usize) -> Known<'a> + use<'a> {
+        let has_list = self.validity(parameter);
+        // SAFETY: the vector is alive and a list, as the caller vouches, which is stored as `duckdb_list_entry`, whose
+        // layout `List` has; a mask of its child that is not null has a bit for each element.
+        let (lists, validity): (&[List], _) = unsafe {
+            let vector = self.vector(parameter.index);
+            let words = sys::duckdb_vector_get_validity(sys::duckdb_list_vector_get_child(vector));
+            let len = sys::duckdb_list_vector_get_size(vector) as usize;
+            (self.data(parameter), (!words.is_null()).then(|| slice(words.cast_const(), words_for(len))))
+        };
+        move |row| match is_valid(has_list, row) {
+            true => Known { validity, first: lists[row].offset as usize, len: lists[row].length as usize },
+            false => Known { validity: None, first: 0, len: 0 },
+        }
+    }
+
     /// # Safety
     ///
     /// The argument is stored as `T`, of which every bit pattern is a value.
@@ -270,6 +393,55 @@ impl<'a> Chunk<'a> {
     }
 }
 
+/// Which elements of one list are not NULL.
+#[derive(Clone, Copy)]
+pub(crate) struct Known<'a> {
+    validity: Option<&'a [u64]>,
+    first: usize,
+    len: usize,
+}
+
+impl Known<'_> {
+    /// Whether the element at `index` is one of the list, and not NULL.
+    pub(crate) fn has(&self, index: usize) -> bool {
+        index < self.len && is_valid(self.validity, self.first + index)
+    }
+}
+
+/// Whole numbers of one type.
+#[derive(Clone, Copy)]
+pub(crate) enum Units<'a> {
+    I8(&'a [i8]),
+    I16(&'a [i16]),
+    I32(&'a [i32]),
+    I64(&'a [i64]),
+    I128(&'a [Huge]),
+    U8(&'a [u8]),
+    U16(&'a [u16]),
+    U32(&'a [u32]),
+    U64(&'a [u64]),
+}
+
+impl Units<'_> {
+    /// The number of a row.
+    pub(crate) fn of(&self, row: usize) -> i128 {
+        match self {
+            Self::I8(units) => units[row].into(),
+            Self::I16(units) => units[row].into(),
+            Self::I32(units) => units[row].into(),
+            Self::I64(units) => units[row].into(),
+            Self::I128(units) => i128::from(units[row].upper) << 64 | i128::from(units[row].lower),
+            Self::U8(units) => units[row].into(),
+            Self::U16(units) => units[row].into(),
+            Self::U32(units) => units[row].into(),
+            Self::U64(units) => units[row].into(),
+        }
+    }
+}
+
+/// A HUGEINT as the engine stores it.
+type Huge = sys::duckdb_hugeint;
+
 /// How many words a mask of `len` bits has.
 pub(super) const fn words_for(len: usize) -> usize {
     len.div_ceil(u64::BITS as usize)
@@ -295,6 +467,25 @@ pub(super) unsafe fn slice_mut<'a, T>(data: *mut T, len: usize) -> &'a mut [T] {
     }
     // SAFETY: as the caller vouches; the engine aligns vector buffers for every element.
     unsafe { std::slice::from_raw_parts_mut(data, len) }
+}
+
+/// What the number of elements in the lists of a chunk comes from. These lists are outside of the engine's memory limit.
+#[derive(Clone, Copy)]
+pub(crate) enum Room {
+    /// From the rows of the input.
+    Rows,
+    /// From arguments, which may be mistaken.
+    Expansion,
+}
+
+impl Room {
+    /// How many elements are made at once: of an expansion 2,048 for each row of a whole chunk.
+    const fn most(self) -> u64 {
+        match self {
+            Self::Rows => u64::MAX,
+            Self::Expansion => 1 << 22,
+        }
+    }
 }
 
 /// The result of one call.
@@ -346,41 +537,134 @@ impl Output<'_> {
         unsafe { self.data_and_validity() }
     }
 
-    /// Where to write the list of each row, a list of windows, and which rows are valid (`None`: all).
+    /// Where to write the number of each row, a BIGINT, and which rows are valid (`None`: all).
+    pub(crate) fn integers_and_validity(&mut self) -> (&mut [i64], Option<&[u64]>) {
+        assert_eq!(self.storage, Storage::Integer, "result");
+        // SAFETY: the vector is stored as `i64`, as was just checked.
+        unsafe { self.data_and_validity() }
+    }
+
+    /// Where to write the number of each row, an INTEGER, and which rows are valid (`None`: all).
+    pub(crate) fn ints_and_validity(&mut self) -> (&mut [i32], Option<&[u64]>) {
+        assert_eq!(self.storage, Storage::Int, "result");
+        // SAFETY: the vector is stored as `i32`, as was just checked.
+        unsafe { self.data_and_validity() }
+    }
+
+    /// Where to write the days of each row, a DATE, and which rows are valid (`None`: all).
+    pub(crate) fn dates_and_validity(&mut self) -> (&mut [i32], Option<&[u64]>) {
+        assert_eq!(self.storage, Storage::Days, "result");
+        // SAFETY: the vector is stored as `i32`, as was just checked.
+        unsafe { self.data_and_validity() }
+    }
+
+    /// Where to write the number of each row, a DOUBLE, and which rows are valid (`None`: all).
+    pub(crate) fn doubles_and_validity(&mut self) -> (&mut [f64], Option<&[u64]>) {
+        assert_eq!(self.storage, Storage::Double, "result");
+        // SAFETY: the vector is stored as `f64`, as was just checked.
+        unsafe { self.data_and_validity() }
+    }
+
+    /// Where to write the number of each row, a FLOAT, and which rows are valid (`None`: all).
+    pub(crate) fn floats_and_validity(&mut self) -> (&mut [f32], Option<&[u64]>) {
+        assert_eq!(self.storage, Storage::Float, "result");
+        // SAFETY: the vector is stored as `f32`, as was just checked.
+        unsafe { self.data_and_validity() }
+    }
+
+    /// Where to write the answer of each row, 0 or 1, and which rows are valid (`None`: all).
+    pub(crate) fn booleans_and_validity(&mut self) -> (&mut [u8], Option<&[u64]>) {
+        assert_eq!(self.storage, Storage::Boolean, "result");
+        // SAFETY: the vector is stored as `bool`, as was just checked, which has the size of a `u8`.
+        unsafe { self.data_and_validity() }
+    }
+
+    /// Writes the text of a row, a VARCHAR.
+    pub(crate) fn set_text(&mut self, row: usize, text: &str) {
+        assert_eq!(self.storage, Storage::Text, "result");
+        assert!(row < self.len, "row {row} of {}", self.len);
+        // SAFETY: the vector is alive, of texts and has this row; the bytes are copied.
+        unsafe {
+            sys::duckdb_vector_assign_string_element_len(
+                self.vector,
+                row as sys::idx_t,
+                text.as_ptr().cast(),
+                text.len() as sys::idx_t,
+            );
+        }
+    }
+
+    /// Makes one row NULL.
+    pub(crate) fn set_null(&mut self, row: usize) {
+        self.writable_validity()[row / u64::BITS as usize] &= !(1 << (row % u64::BITS as usize));
+    }
+
+    /// Where to write the list of each row, and which rows are valid (`None`: all).
     pub(crate) fn lists_and_validity(&mut self) -> (&mut [List], Option<&[u64]>) {
-        assert_eq!(self.storage, Storage::WindowList, "result");
+        let is_list =
+            matches!(self.storage, Storage::TickList | Storage::IntegerList | Storage::RecordList(_));
+        assert!(is_list, "result");
         // SAFETY: a vector of lists is stored as `duckdb_list_entry`, whose layout `List` has.
         unsafe { self.data_and_validity() }
     }
 
-    /// Makes room for this many windows in the lists of all rows; gives those lists, and where to write each window's
-    /// start and end.
-    pub(crate) fn windows(&mut self, windows: u64) -> Result<(&[List], &mut [i64], &mut [i64])> {
-        assert_eq!(self.storage, Storage::WindowList, "result");
-        let too_large = Error::Memory { windows, rows: self.len };
-        let Ok(len) = usize::try_from(windows) else { return Err(too_large) };
-        // SAFETY: the vector is alive and a list of structs of two `i64`. Each field's vector holds `len` elements once
-        // there is room; they have to be fetched after that, since making room moves them. All are different buffers,
-        // borrowed as long as this value is.
+    /// Makes room for this many elements in the lists of all rows, timestamps or BIGINT; gives those lists, and where
+    /// to write each element.
+    pub(crate) fn words(&mut self, elements: u64, room: Room) -> Result<(&[List], &mut [i64])> {
+        assert!(matches!(self.storage, Storage::TickList | Storage::IntegerList), "result");
+        let len = self.reserve(elements, room)?;
+        // SAFETY: the vector is alive and a list of elements stored as `i64`, of which the child's vector has room for
+        // `len` now. They are different buffers, borrowed as long as this value is.
+        unsafe {
+            let child = sys::duckdb_list_vector_get_child(self.vector);
+            let words = slice_mut(sys::duckdb_vector_get_data(child).cast::<i64>(), len);
+            Ok((slice(sys::duckdb_vector_get_data(self.vector).cast_const().cast(), self.len), words))
+        }
+    }
+
+    /// Makes room for this many records in the lists of all rows; gives those lists, and where to write each field.
+    pub(crate) fn records<const N: usize>(
+        &mut self,
+        records: u64,
+        room: Room,
+    ) -> Result<(&[List], [&mut [i64]; N])> {
+        assert_eq!(self.storage, Storage::RecordList(N), "result");
+        let len = self.reserve(records, room)?;
+        // SAFETY: the vector is alive and a list of structs of `N` fields stored as `i64`, each of whose vectors has
+        // room for `len` now. All are different buffers, borrowed as long as this value is.
+        unsafe {
+            let child = sys::duckdb_list_vector_get_child(self.vector);
+            let fields = std::array::from_fn(|index| {
+                let field = sys::duckdb_struct_vector_get_child(child, index as sys::idx_t);
+                slice_mut(sys::duckdb_vector_get_data(field).cast::<i64>(), len)
+            });
+            Ok((slice(sys::duckdb_vector_get_data(self.vector).cast_const().cast(), self.len), fields))
+        }
+    }
+
+    /// Makes room for this many elements in the lists of all rows. The buffers have to be fetched after that, since making
+    /// room moves them.
+    fn reserve(&mut self, elements: u64, room: Room) -> Result<usize> {
+        let too_large = Error::Memory { windows: elements, rows: self.len };
+        let Ok(len) = usize::try_from(elements) else { return Err(too_large) };
+        if elements > room.most() {
+            return Err(too_large);
+        }
+        // SAFETY: the vector is alive and a list.
         unsafe {
             let child = sys::duckdb_list_vector_get_child(self.vector);
             // `duckdb_list_vector_reserve` throws a C++ exception where memory lacks, which would end the process in a
             // Rust frame. Creating a vector gives null instead; the list then shares the new vector's buffers. A list of
             // 1.5.6 still believes in the room that it had before, one vector's size, so there is no less.
-            let Some(made) = Vector::new(child, windows.max(sys::duckdb_vector_size())) else {
+            let Some(made) = Vector::new(child, elements.max(sys::duckdb_vector_size())) else {
                 return Err(too_large);
             };
             sys::duckdb_vector_reference_vector(child, made.raw());
-            if sys::duckdb_list_vector_set_size(self.vector, windows) != sys::DuckDBSuccess {
+            if sys::duckdb_list_vector_set_size(self.vector, elements) != sys::DuckDBSuccess {
                 return Err(too_large);
             }
-            let field = |index| {
-                let field = sys::duckdb_struct_vector_get_child(child, index);
-                slice_mut(sys::duckdb_vector_get_data(field).cast::<i64>(), len)
-            };
-            let lists = slice(sys::duckdb_vector_get_data(self.vector).cast_const().cast(), self.len);
-            Ok((lists, field(0), field(1)))
         }
+        Ok(len)
     }
 
     /// # Safety

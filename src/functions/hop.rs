@@ -1,29 +1,39 @@
-//! `time_bucket_hop`.
+//! `time_bucket_hop` and `time_bucket_cumulate`.
 
 use super::overloads::{anchor_ticks, anchors, register as register_overloads};
 use super::types::{Timestamp, Type};
 use crate::error::{Argument, Error, LoadError, Result};
-use crate::ffi::{Arguments, Chunk, Output, Parameter, Registry, Scalar};
-use kernel::{Hop, Hops, count_windows, write_windows};
+use crate::ffi::{Arguments, Chunk, Output, Parameter, Registry, Room, Scalar};
+use kernel::{Hop, Hops, Shape, count_windows, write_windows};
 
 const SLIDE: Parameter = Parameter { index: 0, argument: Argument::Slide };
+const STEP: Parameter = Parameter { index: 0, argument: Argument::Step };
 const SIZE: Parameter = Parameter { index: 1, argument: Argument::Size };
 const TS: Parameter = Parameter { index: 2, argument: Argument::Ts };
 const ANCHOR: Parameter = Parameter { index: 3, argument: Argument::Anchor };
 
 /// Registers all overloads that the running engine has the types for.
 pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
-    let hop = |timestamp| HopWindows { timestamp };
-    register_overloads(registry, c"time_bucket_hop", &[SLIDE, SIZE], Type::Windows, hop)
+    let windows = |shape| move |timestamp| HopWindows { shape, timestamp };
+    register_overloads(registry, c"time_bucket_hop", &[SLIDE, SIZE], Type::Windows, windows(Shape::Hop))?;
+    register_overloads(registry, c"time_bucket_cumulate", &[STEP, SIZE], Type::Windows, windows(Shape::Grow))
 }
 
 /// An overload for one type of timestamp.
 struct HopWindows {
+    shape: Shape,
     timestamp: Timestamp,
 }
 
+impl HopWindows {
+    /// How far apart the windows are.
+    const fn step(&self) -> Parameter {
+        Parameter { index: 0, argument: self.shape.step() }
+    }
+}
+
 impl Scalar for HopWindows {
-    /// The windows of all rows, unless slide, size or anchor are known at execution only.
+    /// The windows of all rows, unless step, size or anchor are known at execution only.
     type Plan = Option<Hop>;
 
     fn bind(&self, arguments: &Arguments<'_>) -> Result<Option<Hop>> {
@@ -33,11 +43,11 @@ impl Scalar for HopWindows {
             length.map(|length| precision.length_ticks(parameter.argument, length)).transpose()?;
             Ok::<_, Error>(length)
         };
-        let (slide, size) = (length(SLIDE)?, length(SIZE)?);
+        let (step, size) = (length(self.step())?, length(SIZE)?);
         let anchor = anchor_ticks(arguments, ANCHOR, self.timestamp)?;
-        let Some((slide, size)) = slide.zip(size) else { return Ok(None) };
+        let Some((step, size)) = step.zip(size) else { return Ok(None) };
         // Too many windows are refused even while the anchor is unknown.
-        let hop = Hop::new(precision, slide, size, anchor.unwrap_or_default())?;
+        let hop = Hop::new(self.shape, precision, step, size, anchor.unwrap_or_default())?;
         Ok(anchor.map(|_| hop))
     }
 
@@ -47,7 +57,8 @@ impl Scalar for HopWindows {
         let hops = match plan.and_then(Option::as_ref) {
             Some(hop) => Hops::One(hop),
             None => Hops::Rows {
-                slides: input.intervals(SLIDE)?,
+                shape: self.shape,
+                steps: input.intervals(self.step())?,
                 sizes: input.intervals(SIZE)?,
                 anchors: anchors(input, ANCHOR, self.timestamp)?,
             },
@@ -55,7 +66,7 @@ impl Scalar for HopWindows {
         output.null_where_any_is(input);
         let (lists, validity) = output.lists_and_validity();
         let windows = count_windows(&hops, precision, ts, validity, lists)?;
-        let (lists, starts, ends) = output.windows(windows)?;
+        let (lists, [starts, ends]) = output.records(windows, Room::Expansion)?;
         Ok(write_windows(&hops, precision, ts, lists, starts, ends)?)
     }
 }

@@ -19,6 +19,8 @@ macro_rules! files {
 const MACROS: &[(&str, &str)] = files![
     "tumble"
     "hop"
+    "cumulate"
+    "sessions"
     "gapfill"
     "pane_rows"
     "panes_live"

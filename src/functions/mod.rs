@@ -1,15 +1,19 @@
 //! The SQL functions: which overloads exist, what they check at bind and which kernel they run. No arithmetic.
 
+mod bound;
 mod bucket;
+mod gaps;
 mod hop;
 #[cfg(feature = "identity")]
 mod identity;
+mod line;
 mod macros;
 mod moments;
 mod overloads;
 mod pane;
 mod refuse;
 mod series;
+mod sessions;
 mod table;
 mod types;
 
@@ -26,5 +30,9 @@ pub(crate) fn register(registry: &Registry) -> Result<(), LoadError> {
     series::register(registry)?;
     moments::register(registry)?;
     refuse::register(registry)?;
+    bound::register(registry)?;
+    gaps::register(registry)?;
+    line::register(registry)?;
+    sessions::register(registry)?;
     macros::register(registry)
 }

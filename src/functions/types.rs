@@ -92,10 +92,20 @@ pub(super) enum Type {
     BesideText,
     /// One of the timestamp types.
     Timestamp(Timestamp),
+    /// `INTEGER`
+    Int,
+    /// `FLOAT`
+    Float,
+    /// `BIGINT[]`
+    Integers,
     /// A list of timestamps.
     Times(Timestamp),
     /// A list of windows: `STRUCT(window_start, window_end)[]`.
     Windows(Timestamp),
+    /// A list of numbered windows: `STRUCT(row BIGINT, window_start, window_end)[]`.
+    NumberedWindows(Timestamp),
+    /// A list of stretches of time: `STRUCT(place BIGINT, piece_start, piece_end)[]`.
+    Pieces(Timestamp),
 }
 
 impl Type {
@@ -127,11 +137,21 @@ impl Type {
             }
             Self::JustNumber => Some(LogicalType::union([(c"number", &Self::Double.logical()?)])),
             Self::Timestamp(timestamp) => LogicalType::of_id(timestamp.id()),
+            Self::Int => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_INTEGER),
+            Self::Float => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_FLOAT),
+            Self::Integers => Some(Self::Integer.logical()?.list()),
             Self::Times(timestamp) => Some(LogicalType::of_id(timestamp.id())?.list()),
             Self::Windows(timestamp) => {
                 let bound = LogicalType::of_id(timestamp.id())?;
                 Some(LogicalType::structure([(WINDOW_START, &bound), (WINDOW_END, &bound)]).list())
             }
+            Self::NumberedWindows(timestamp) => Self::numbered(c"row", timestamp, [WINDOW_START, WINDOW_END]),
+            Self::Pieces(timestamp) => Self::numbered(c"place", timestamp, [c"piece_start", c"piece_end"]),
         }
+    }
+    /// A list of structs of a number and two times.
+    fn numbered(number: &CStr, timestamp: Timestamp, [from, to]: [&CStr; 2]) -> Option<LogicalType> {
+        let (integer, time) = (Self::Integer.logical()?, LogicalType::of_id(timestamp.id())?);
+        Some(LogicalType::structure([(number, &integer), (from, &time), (to, &time)]).list())
     }
 }

@@ -60,6 +60,7 @@ def test_every_example_line_runs(con):
     readings(con)
     con.execute("CREATE TABLE panes AS FROM pane_rows('readings', 'ts', ['temp'], INTERVAL '1 minute', ['sensor'])")
     con.execute("CREATE VIEW parts AS FROM panes")
+    con.execute("CREATE TABLE minutes AS SELECT sensor, time_bucket(INTERVAL '1 minute', ts) AS ts, avg(temp) AS temp, count(*) AS n FROM readings GROUP BY ALL")
     for example in re.findall(r"-- Example: (.*);", MACROS):
         con.execute(example.replace("CREATE TABLE", "CREATE OR REPLACE TABLE")).fetchall()
 
@@ -146,7 +147,6 @@ def test_columns_may_be_named_like_parameters(con, text, name):
     window = ("2026-01-01 12:00:00", "2026-01-01 12:01:00")
     assert text(f"SELECT a, window_start, window_end FROM tumble('t', '{name}', '1 minute')") == [("1", *window)]
     assert text(f"SELECT a, window_start, window_end FROM hop('t', '{name}', '1 minute', '1 minute')") == [("1", *window)]
-    assert text(f"FROM gapfill('t', '{name}', 'a', '1 minute', ['w'])") == [("x", *window, "1", "1.0", "1.0", "1.0")]
 
 
 def test_tables_views_and_ctes(con):
@@ -156,9 +156,6 @@ def test_tables_views_and_ctes(con):
     for source in ("FROM tumble('seen', 'ts', '1 minute')", "FROM tumble('odd name', 'ts', '1 minute')", "FROM tumble('s.r', 'TS', '1 minute')",
                    "WITH bucketed AS (FROM readings) FROM tumble('bucketed', 'ts', '1 minute')"):
         assert con.sql(source + " ORDER BY ALL").fetchall() == want
-    want = con.sql("FROM gapfill('readings', 'ts', 'temp', '1 minute', ['sensor']) ORDER BY ALL").fetchall()
-    for name in ("bucketed", "filled", "grid", "q"):  # the first two are names inside the macro too
-        assert con.sql(f"WITH {name} AS (FROM readings) FROM gapfill('{name}', 'ts', 'temp', '1 minute', ['sensor']) ORDER BY ALL").fetchall() == want
 
 
 def test_prepared_widths(con, text):
@@ -177,75 +174,6 @@ def test_a_day_across_the_end_of_daylight_saving_time(con):
     assert con.sql("SELECT DISTINCT epoch_us(window_end) - epoch_us(window_start) FROM tumble('t', 'ts', INTERVAL '1 day')").fetchall() == [(86_400_000_000,)]
     assert con.sql("SELECT DISTINCT epoch_us(window_end) - epoch_us(window_start) FROM hop('t', 'ts', INTERVAL '6 hours', INTERVAL '1 day')").fetchall() == [(86_400_000_000,)]
     assert con.sql("SELECT DISTINCT count(*) FROM hop('t', 'ts', INTERVAL '6 hours', INTERVAL '1 day') GROUP BY ts").fetchall() == [(4,)]
-    con.execute("CREATE TABLE numbered AS SELECT ts, 1 AS x FROM t")
-    assert con.sql("SELECT DISTINCT epoch_us(window_end) - epoch_us(window_start) FROM gapfill('numbered', 'ts', 'x', INTERVAL '1 day', [])").fetchall() == [(86_400_000_000,)]
-
-
-# gapfill
-
-def gapfill(text, arguments):
-    return clock(text(f"FROM gapfill('readings', 'ts', 'temp', INTERVAL '1 minute', {arguments}) ORDER BY ALL"), 0, 1, 2)
-
-
-@pytest.mark.parametrize("type", TYPES)
-def test_gapfill_fills_each_key_over_the_range_of_the_data(con, text, type):
-    readings(con, type)
-    assert gapfill(text, "['sensor']") == [
-        ("a", "00:00", "01:00", "1", "10.0", "10.0", "10.0"), ("a", "01:00", "02:00", "2", "15.0", "15.0", "15.0"),
-        ("a", "02:00", "03:00", "0", None, "15.0", "20.0"), ("a", "03:00", "04:00", "0", None, "15.0", "25.0"),
-        ("a", "04:00", "05:00", "1", "30.0", "30.0", "30.0"),
-        ("b", "00:00", "01:00", "0", None, None, None), ("b", "01:00", "02:00", "0", None, None, None),
-        ("b", "02:00", "03:00", "1", "50.0", "50.0", "50.0"), ("b", "03:00", "04:00", "0", None, "50.0", None),
-        ("b", "04:00", "05:00", "0", None, "50.0", None),
-        (None, "00:00", "01:00", "0", None, None, None), (None, "01:00", "02:00", "0", None, None, None),
-        (None, "02:00", "03:00", "0", None, None, None), (None, "03:00", "04:00", "0", None, None, None),
-        (None, "04:00", "05:00", "1", "7.0", "7.0", "7.0")]
-    assert con.sql("SELECT DISTINCT typeof(g.window_start) = typeof(r.ts) AND typeof(g.window_end) = typeof(r.ts) "
-                   "FROM gapfill('readings', 'ts', 'temp', '1 minute', []) AS g, readings AS r").fetchall() == [(True,)]
-
-
-def test_gapfill_without_keys_over_a_given_range(con, text):
-    readings(con)
-    assert gapfill(text, "[], since := '2026-01-01 12:01:30', until := TIMESTAMP '2026-01-01 12:05:01'") == [
-        ("01:00", "02:00", "2", "15.0", "15.0", "15.0"), ("02:00", "03:00", "1", "50.0", "50.0", "50.0"),
-        ("03:00", "04:00", "0", None, "50.0", "34.25"), ("04:00", "05:00", "2", "18.5", "18.5", "18.5"),
-        ("05:00", "06:00", "0", None, "18.5", None)]
-    # The window that starts at until does not meet the range.
-    assert len(gapfill(text, "[], until := '2026-01-01 12:05:00'")) == 5
-    assert gapfill(text, "[], since := '2026-01-02 00:00:00'") == []
-
-
-#  max_gap     locf of sensor a at 02:00, 03:00 and linear there; locf of sensor b at 03:00, 04:00
-GAPS = [
-    ("NULL", ("15.0", "15.0"), ("20.0", "25.0"), ("50.0", "50.0")),
-    ("INTERVAL '2 minutes'", ("15.0", "15.0"), ("20.0", "25.0"), ("50.0", "50.0")),
-    ("'119 seconds'", ("15.0", None), (None, None), ("50.0", None)),
-    ("INTERVAL '1 minute'", ("15.0", None), (None, None), ("50.0", None)),
-    ("INTERVAL '0 minutes'", (None, None), (None, None), (None, None)),
-]
-
-
-@pytest.mark.parametrize("max_gap, locf_a, linear_a, locf_b", GAPS)
-def test_gapfill_up_to_the_largest_gap(con, text, max_gap, locf_a, linear_a, locf_b):
-    readings(con)
-    rows = {(row[0], row[1]): row[5:] for row in gapfill(text, f"['sensor'], max_gap := {max_gap}")}
-    assert (rows["a", "02:00"][0], rows["a", "03:00"][0]) == locf_a
-    assert (rows["a", "02:00"][1], rows["a", "03:00"][1]) == linear_a
-    assert (rows["b", "03:00"][0], rows["b", "04:00"][0]) == locf_b
-    assert rows["a", "04:00"] == ("30.0", "30.0")
-
-
-def test_gapfill_keeps_nanoseconds_and_the_grid(con, text):
-    con.execute("CREATE TABLE t AS SELECT * FROM (VALUES (TIMESTAMP_NS '1969-12-31 23:59:59.999999001', 1), (TIMESTAMP_NS '1970-01-01 00:00:00.000002500', 4)) AS v(ts, x)")
-    assert text("SELECT window_start, n, linear FROM gapfill('t', 'ts', 'x', INTERVAL '1 microsecond', [], origin := TIMESTAMP_NS '2000-01-01 00:00:00.000000001') ORDER BY 1") == [
-        ("1969-12-31 23:59:59.999999001", "1", "1.0"), ("1970-01-01 00:00:00.000000001", "0", "2.0"),
-        ("1970-01-01 00:00:00.000001001", "0", "3.0"), ("1970-01-01 00:00:00.000002001", "1", "4.0")]
-
-
-def test_gapfill_of_more_windows_than_one_hop_may_have(con):
-    con.execute("CREATE TABLE t AS FROM (VALUES (TIMESTAMP '2026-01-01', 0), (TIMESTAMP '2026-01-04', 259200)) AS v(ts, x)")
-    assert con.sql("SELECT count(*), count(DISTINCT window_start), count(*) FILTER (linear = epoch(window_start - TIMESTAMP '2026-01-01')) "
-                   "FROM gapfill('t', 'ts', 'x', INTERVAL '1 second', [])").fetchall() == [(259201, 259201, 259201)]
 
 
 # What is refused
@@ -256,25 +184,15 @@ REFUSED = [
     ("FROM tumble('clash', 'ts', '1 minute')", "window_end", "tumble: the input already has a column window_end"),
     ("FROM hop('clash', 'ts', '1 minute', '2 minutes')", "window_start", "hop: the input already has a column window_start"),
     ("FROM hop('clash', 'ts', '1 minute', '2 minutes')", "WINDOW_END", "hop: the input already has a column WINDOW_END"),
-    ("FROM gapfill('clash', 'ts', 'temp', '1 minute', [])", "window_end", "gapfill: the input already has a column window_end"),
     ("FROM tumble('nowhere', 'ts', '1 minute')", "x", "Table with name nowhere does not exist"),
     ("FROM tumble('readings', 'tz', '1 minute')", "x", 'Column "tz" was selected but was not found'),
     ("FROM hop('readings', 'tz', '1 minute', '1 minute')", "x", 'Column "tz" was selected but was not found'),
-    ("FROM gapfill('readings', 'ts', 'heat', '1 minute', [])", "x", 'Column "heat" was selected but was not found'),
-    ("FROM gapfill('readings', 'ts', 'temp', '1 minute', ['sensors'])", "x", 'Column "sensors" was selected but was not found'),
     ("FROM tumble('readings', 'sensor', '1 minute')", "x", "time_bucket"),
-    ("FROM tumble('readings', 'ts', '0 minutes')", "x", "time_bucket: width must be positive"),
+    ("FROM tumble('readings', 'ts', '0 minutes')", "x", "time_bucket_start: width must be positive"),
     ("FROM tumble('readings', 'ts', INTERVAL '1 month')", "x", "is calendar"),
     ("FROM hop('readings', 'ts', INTERVAL '-1 minute', '2 minutes')", "x", "time_bucket_hop: slide must be positive"),
     ("FROM hop('readings', 'ts', INTERVAL '1 minute', INTERVAL '1 month')", "x", "is calendar"),
     ("FROM hop('readings', 'ts', NULL, INTERVAL '1 minute')", "x", "slide must not be NULL"),
-    ("FROM gapfill('readings', 'ts', 'temp', INTERVAL '1 month', [])", "x", "is calendar"),
-    ("FROM gapfill('readings', 'ts', 'temp', '1 minute', [], since := '2026-01-02', until := '2026-01-01')", "x",
-     "gapfill: since 2026-01-02 is later than until 2026-01-01"),
-    ("FROM gapfill('readings', 'ts', 'temp', '1 minute', [], until := 'infinity')", "x", "gapfill: infinity is no end of a range"),
-    ("FROM gapfill('readings', 'ts', 'temp', '1 minute', [], since := '-infinity')", "x", "gapfill: -infinity is no end of a range"),
-    ("FROM gapfill('readings', 'ts', 'temp', '1 microsecond', [], since := '1900-01-01')", "x", "gapfill: more than 100 million windows of 1 microsecond"),
-    ("FROM gapfill('readings', 'ts', 'temp', '1 minute', 'sensor')", "x", "cast"),
 ]
 
 

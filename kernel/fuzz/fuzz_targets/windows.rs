@@ -10,7 +10,7 @@ use input::{
 };
 use kernel::{Argument, Error, Result};
 use kernel::{
-    Civil, Cover, Grid, Hop, Hops, Interval, List, Panes, Precision, Series, Steps, cadence_of,
+    Civil, Cover, Grid, Hop, Hops, Interval, List, Panes, Precision, Series, Shape, Steps, cadence_of,
     count_windows, is_valid, pane_width, write_windows,
 };
 use libfuzzer_sys::fuzz_target;
@@ -185,7 +185,10 @@ fn hop(precision: Precision, slide: Interval, size: Interval) -> Result<(i128, i
     let slide_ticks = length(Argument::Slide, slide, precision)?;
     let size_ticks = length(Argument::Size, size, precision)?;
     let (windows, limit) = (-(-size_ticks).div_euclid(slide_ticks), 100_000);
-    require(windows <= limit, Error::TooManyWindows { slide, size, windows, limit })?;
+    require(
+        windows <= limit,
+        Error::TooManyWindows { argument: Argument::Slide, step: slide, size, windows, limit },
+    )?;
     Ok((slide_ticks, size_ticks))
 }
 
@@ -411,12 +414,12 @@ fuzz_target!(|input: Input| match input {
         let slides: Vec<_> = rows.map(|row| slides[pick(row)].interval()).collect();
         if one {
             let Ok(anchor) = anchor_ticks(anchors, 0, precision) else { return };
-            let made = Hop::new(precision, slides[0], sizes[0], anchor);
+            let made = Hop::new(Shape::Hop, precision, slides[0], sizes[0], anchor);
             let Some((made, lengths)) = agree(made, hop(precision, slides[0], sizes[0])) else { return };
             let oracle = |row: usize| windows(precision, lengths, anchor, column.ts[row]);
             check_hops(&Hops::One(&made), precision, &column, oracle);
         } else {
-            let hops = Hops::Rows { slides: &slides, sizes: &sizes, anchors };
+            let hops = Hops::Rows { shape: Shape::Hop, steps: &slides, sizes: &sizes, anchors };
             check_hops(&hops, precision, &column, |row| {
                 let anchor = anchor_ticks(anchors, row, precision)?;
                 windows(precision, hop(precision, slides[row], sizes[row])?, anchor, column.ts[row])

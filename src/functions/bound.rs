@@ -1,0 +1,162 @@
+//! `time_bucket_since`, `time_bucket_until` and `time_bucket_within`: bounds as the macros compare them, never rounded
+//! to the other side.
+
+use super::overloads::signature;
+use super::types::{Timestamp, Type};
+use crate::error::{Argument, Error, LoadError, Result};
+use crate::ffi::{Arguments, Chunk, Constant, Output, Parameter, Registry, Scalar};
+use kernel::{Civil, Interval, Precision, is_valid};
+
+/// Registers all three.
+pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
+    for (name, side) in [(c"time_bucket_since", Side::Since), (c"time_bucket_until", Side::Until)] {
+        let bounds = Timestamp::ALL.into_iter().filter_map(|timestamp| {
+            let ts = Type::Timestamp(timestamp);
+            Some((signature([Type::Any, ts], ts)?, Bound { side, timestamp }))
+        });
+        registry.scalars(name, bounds)?;
+    }
+    let lengths = Timestamp::ALL.into_iter().filter_map(|timestamp| {
+        let ts = Type::Timestamp(timestamp);
+        let types = signature([Type::Interval, ts, ts], Type::Boolean)?;
+        Some((types, Within { timestamp }))
+    });
+    registry.scalars(c"time_bucket_within", lengths)
+}
+
+/// Which end of a range a bound is.
+#[derive(Clone, Copy)]
+enum Side {
+    /// Inclusive: the last tick that is not later.
+    Since,
+    /// Exclusive: the first tick that is not earlier.
+    Until,
+}
+
+/// A bound of any precision as a tick of the type of the second argument, which is not read.
+struct Bound {
+    side: Side,
+    timestamp: Timestamp,
+}
+
+impl Bound {
+    const fn bound(&self) -> Parameter {
+        let argument = match self.side {
+            Side::Since => Argument::Since,
+            Side::Until => Argument::Until,
+        };
+        Parameter { index: 0, argument }
+    }
+
+    fn tick(&self, tick: i64, of: Precision) -> Result<i64> {
+        let (argument, value, precision) =
+            (self.bound().argument, Civil { tick, precision: of }, self.timestamp.precision());
+        if Precision::is_infinite(tick) {
+            return Err(kernel::Error::Infinite { argument, value }.into());
+        }
+        let exact = match self.side {
+            Side::Since => precision.floor_of(tick, of),
+            Side::Until => precision.ceil_of(tick, of),
+        };
+        Ok(precision.finite(exact).ok_or(kernel::Error::WindowOutOfRange { argument, value })?)
+    }
+}
+
+impl Scalar for Bound {
+    type Plan = ();
+
+    fn bind(&self, arguments: &Arguments<'_>) -> Result<()> {
+        let argument = self.bound().argument;
+        let (id, value) = (arguments.type_id(self.bound())?, arguments.value(self.bound())?);
+        if matches!(value, Constant::Null) {
+            return Ok(());
+        }
+        let shown = || match &value {
+            Constant::Value(given) => given.text(),
+            _ => "a column".to_owned(),
+        };
+        let is_date = Type::Date.logical().is_some_and(|date| date.id() == id);
+        match Timestamp::of_id(id) {
+            Some(bound) if bound.is_instant() == self.timestamp.is_instant() => Ok(()),
+            None if is_date && !self.timestamp.is_instant() => Ok(()),
+            None if !is_date => Err(Error::NotTimestamp { argument, value: shown() }),
+            _ => Err(Error::OtherType { argument, value: shown(), other: Argument::Ts }),
+        }
+    }
+
+    fn execute(&self, _: Option<&()>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
+        let (bound, precision) = (self.bound(), self.timestamp.precision());
+        let of = Timestamp::of_id(input.type_id(bound));
+        let is_date = Type::Date.logical().is_some_and(|date| date.id() == input.type_id(bound));
+        output.null_where(input, bound);
+        let (out, validity) = output.ticks_and_validity();
+        let mut rows = out.iter_mut().enumerate().filter(|(row, _)| is_valid(validity, *row));
+        if let Some(of) = of {
+            let bounds = input.ticks(bound);
+            rows.try_for_each(|(row, out)| {
+                *out = self.tick(bounds[row], of.precision())?;
+                Ok(())
+            })
+        } else if is_date {
+            let bounds = input.dates(bound);
+            rows.try_for_each(|(row, out)| {
+                // In seconds, which hold every DATE.
+                let second = Precision::Second.date_ticks(bounds[row])? as i64;
+                *out = precision.date_ticks(bounds[row]).map(|tick| precision.finite(tick))?.ok_or(
+                    kernel::Error::WindowOutOfRange {
+                        argument: bound.argument,
+                        value: Civil { tick: second, precision: Precision::Second },
+                    },
+                )?;
+                Ok(())
+            })
+        } else {
+            // The bare word NULL.
+            output.all_null();
+            Ok(())
+        }
+    }
+}
+
+/// Whether one time is later than another by no more than a length.
+struct Within {
+    timestamp: Timestamp,
+}
+
+impl Within {
+    const LENGTH: Parameter = Parameter { index: 0, argument: Argument::MaxGap };
+    const FROM: Parameter = Parameter { index: 1, argument: Argument::From };
+    const TO: Parameter = Parameter { index: 2, argument: Argument::Until };
+
+    fn ticks(&self, length: Interval) -> Result<i128> {
+        Ok(self.timestamp.precision().floor_length(Argument::MaxGap, length)?)
+    }
+}
+
+impl Scalar for Within {
+    type Plan = Option<i128>;
+
+    fn bind(&self, arguments: &Arguments<'_>) -> Result<Option<i128>> {
+        match arguments.interval(Self::LENGTH)? {
+            Constant::Value(length) => self.ticks(length).map(Some),
+            Constant::Null | Constant::Unknown => Ok(None),
+        }
+    }
+
+    fn execute(&self, plan: Option<&Option<i128>>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
+        let (lengths, from, to) =
+            (input.intervals(Self::LENGTH)?, input.ticks(Self::FROM), input.ticks(Self::TO));
+        output.null_where_any_is(input);
+        let (out, validity) = output.booleans_and_validity();
+        if let Some(&most) = plan.and_then(Option::as_ref) {
+            for (out, (&from, &to)) in out.iter_mut().zip(from.iter().zip(to)) {
+                *out = u8::from(i128::from(to) - i128::from(from) <= most);
+            }
+            return Ok(());
+        }
+        for (row, out) in out.iter_mut().enumerate().filter(|(row, _)| is_valid(validity, *row)) {
+            *out = u8::from(i128::from(to[row]) - i128::from(from[row]) <= self.ticks(lengths[row])?);
+        }
+        Ok(())
+    }
+}
