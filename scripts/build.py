@@ -102,6 +102,11 @@ class Cargo:
             self.flags += [f"-Clinker={ROOT / 'platforms/emcc.py'}", "-Clink-self-contained=no"]
         elif "apple" in self.triple:
             self.environment.setdefault("MACOSX_DEPLOYMENT_TARGET", row["minimum"])
+            # Its name in itself would be the path where it was built.
+            self.flags.append("-Clink-arg=-Wl,-install_name,@rpath/libtime_bucket.dylib")
+            if with_zig:
+                # The standard library asks for a framework of which the extension uses nothing: its name is enough.
+                self.flags.append(f"-Clink-arg=-F{ROOT / 'platforms/macos'}")
 
     def native(self, target):
         """Whether the system's compiler and linker are the ones of `target`."""
