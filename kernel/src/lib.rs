@@ -50,6 +50,8 @@ mod local_slice;
 mod local_tests;
 mod mixed;
 mod moments;
+#[cfg(test)]
+mod moments_tests;
 mod pane;
 mod precision;
 mod rolling;

@@ -57,7 +57,7 @@ impl Value for f64 {
     fn distances(sum: Twofold, n: i64, centre: Self) -> Twofold {
         let mut distances = sum;
         distances.join(-Twofold::product(n as f64, centre));
-        distances
+        distances.settled()
     }
 
     #[inline]

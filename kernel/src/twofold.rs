@@ -44,6 +44,14 @@ impl Twofold {
         if high.is_finite() { (high, (self.high - high) + self.low) } else { (high, 0.0) }
     }
 
+    /// The same number with a low part that is small beside the high one again, which a difference may leave large.
+    #[must_use]
+    #[inline]
+    pub fn settled(self) -> Self {
+        let (high, low) = two_sum(self.high, self.low);
+        Self { high, low }
+    }
+
     /// The product of two doubles.
     #[must_use]
     #[inline]
@@ -55,7 +63,7 @@ impl Twofold {
         Self { high, low: if low.is_finite() { low } else { 0.0 } }
     }
 
-    /// The square.
+    /// The square of a settled number.
     #[must_use]
     #[inline]
     pub fn square(self) -> Self {

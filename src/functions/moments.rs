@@ -265,6 +265,7 @@ struct PaneColumn<'a, V: Number> {
     m2: &'a [f64],
     /// Of the fields, and of the panes themselves.
     validity: ([Option<&'a [u64]>; 6], Option<&'a [u64]>),
+    all_valid: bool,
     /// Digits after the point.
     scale: u8,
     /// How many units make one.
@@ -277,6 +278,7 @@ impl<'a, V: Number> PaneColumn<'a, V> {
         let [n, sum, residue, min, max, m2] = columns;
         let numbers = |column: Column<'a>| column.numbers().and_then(V::column).ok_or(Error::NotPane);
         let (sum, scale) = numbers(sum)?;
+        let validity = (columns.map(Column::validity), column.validity());
         Ok(Self {
             n: n.integers().ok_or(Error::NotPane)?,
             sum,
@@ -284,7 +286,8 @@ impl<'a, V: Number> PaneColumn<'a, V> {
             min: numbers(min)?.0,
             max: numbers(max)?.0,
             m2: m2.doubles().ok_or(Error::NotPane)?,
-            validity: (columns.map(Column::validity), column.validity()),
+            validity,
+            all_valid: validity.1.is_none() && validity.0.iter().all(Option::is_none),
             scale,
             units: 10f64.powi(scale.into()),
         })
@@ -293,8 +296,10 @@ impl<'a, V: Number> PaneColumn<'a, V> {
     /// The pane of a row, in units; one without values where something of it is NULL.
     #[inline]
     fn at(&self, row: usize) -> Pane<V> {
-        let (fields, own) = self.validity;
-        let is_whole = is_valid(own, row) && fields.iter().all(|&field| is_valid(field, row));
+        let is_whole = self.all_valid || {
+            let (fields, own) = self.validity;
+            is_valid(own, row) && fields.iter().all(|&field| is_valid(field, row))
+        };
         if !is_whole || self.n[row] <= 0 {
             return Moments::default().finish();
         }

@@ -1,5 +1,6 @@
 """Panes: the macros over stored moments, against exact arithmetic and against what is asked of them at the edges."""
 import decimal
+import json
 import random
 import re
 from fractions import Fraction
@@ -362,3 +363,34 @@ def test_every_candidate_makes_a_cover(con):
             rows = con.sql(f"SELECT window_start, window_end, staleness::VARCHAR FROM time_bucket_cover(TIMESTAMP '2026-01-01 {at}', INTERVAL '12 minutes', INTERVAL '{size}', INTERVAL '{slide}') ORDER BY 1").fetchall()
             assert len(rows) == windows and {row[2] for row in rows} == {"00:00:00"}
             assert all(one[1] == other[0] for one, other in zip(rows, rows[1:]))
+
+
+# The window operator
+
+def test_the_aggregates_share_the_window_operator_with_the_engines_own(con):
+    con.execute("CREATE TABLE t AS SELECT TIMESTAMP '2026-01-01' + to_minutes(i) AS ts, i % 3 AS k, (i * 7 % 11)::DOUBLE AS x FROM range(3000) AS r(i)")
+    query = """SELECT k, ts, time_bucket_moments(x) OVER (w RANGE BETWEEN INTERVAL '30 minutes' PRECEDING AND CURRENT ROW) AS m,
+                      sum(x) OVER (w RANGE BETWEEN INTERVAL '30 minutes' PRECEDING AND CURRENT ROW) AS sum,
+                      max(x) OVER (w ROWS BETWEEN 2 PRECEDING AND CURRENT ROW), row_number() OVER w,
+                      var_samp(x) OVER (w RANGE BETWEEN INTERVAL '30 minutes' PRECEDING AND CURRENT ROW) AS var_samp
+               FROM t WINDOW w AS (PARTITION BY k ORDER BY ts)"""
+
+    def names(node):
+        return [node["name"].strip()] + [name for child in node["children"] for name in names(child)]
+    plan = con.sql("EXPLAIN (FORMAT json) " + query).fetchall()[0][1]
+    operators = [name for root in json.loads(plan) for name in names(root)]
+    assert [name for name in operators if "WINDOW" in name.upper()] == ["WINDOW"]
+    rows = con.sql(f"SELECT m.n, m.sum, sum, m.m2 / nullif(m.n - 1, 0), var_samp FROM ({query})").fetchall()
+    assert len(rows) == 3000 and {row[0] for row in rows} == set(range(1, 12))
+    assert all(total == engines and variance == pytest.approx(own, rel=1e-9) for _, total, engines, variance, own in rows if own is not None)
+
+
+# Memory, threads, size
+
+def test_many_keys_and_many_threads(con):
+    con.execute("SET threads = 4")
+    con.execute("CREATE TABLE t AS SELECT TIMESTAMP '2026-01-01' + to_minutes(i % 97) AS ts, i % 20011 AS k, (i % 1000)::BIGINT AS x FROM range(600000) AS r(i)")
+    con.execute("CREATE TABLE panes AS FROM pane_rows('t', 'ts', ['x'], INTERVAL '1 minute', ['k'])")
+    assert con.sql("SELECT sum(x.n), sum(x.sum) FROM panes").fetchall() == con.sql("SELECT count(*), sum(x) FROM t").fetchall()
+    whole = con.sql("SELECT k, max(x.n), max(x.sum) FROM rolling_panes('panes', ['k'], INTERVAL '97 minutes', INTERVAL '1 minute') GROUP BY k ORDER BY k").fetchall()
+    assert whole == con.sql("SELECT k, count(*), sum(x) FROM t GROUP BY k ORDER BY k").fetchall()
