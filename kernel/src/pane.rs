@@ -101,11 +101,14 @@ pub struct Panes {
     width: Interval,
     /// When each pane starts, and when it ends, where a query time is given.
     bounds: Option<(Steps, Steps)>,
+    /// How much later than the newest one's end the query is asked.
+    staleness: Interval,
     len: u64,
 }
 
 impl Panes {
-    /// The panes of one query; their bounds too when it is known when it is asked.
+    /// The panes of one query; their bounds too when it is known when it is asked. They lie on the grid of their width
+    /// through `anchor`, as stored panes do; the newest is the last that has ended.
     ///
     /// # Errors
     ///
@@ -115,6 +118,7 @@ impl Panes {
         lookback: Interval,
         cadence: Option<Interval>,
         at: Option<(i64, Precision)>,
+        anchor: i128,
         budget: i64,
     ) -> Result<Self> {
         if budget <= 0 {
@@ -127,8 +131,9 @@ impl Panes {
             return Err(Error::OverBudget { lookback, width, panes, budget });
         }
         let len = panes as u64;
-        let bounds = at.map(|(at, precision)| bounds(at, precision, width, len)).transpose()?;
-        Ok(Self { width, bounds, len })
+        let bounds = at.map(|(at, precision)| bounds(at, precision, width, anchor, len)).transpose()?;
+        let staleness = bounds.as_ref().map_or_else(Interval::default, |(_, staleness)| *staleness);
+        Ok(Self { width, bounds: bounds.map(|(bounds, _)| bounds), staleness, len })
     }
 
     /// How many panes.
@@ -163,6 +168,12 @@ impl Panes {
         scaled().or_else(in_both).unwrap_or_default()
     }
 
+    /// How much later than the newest pane's end the query is asked, in whole microseconds, rounded up.
+    #[must_use]
+    pub const fn staleness(&self) -> Interval {
+        self.staleness
+    }
+
     /// The starts and the ends of the panes, where a query time was given.
     #[must_use]
     pub const fn bounds(&self) -> Option<&(Steps, Steps)> {
@@ -170,11 +181,26 @@ impl Panes {
     }
 }
 
-fn bounds(at: i64, precision: Precision, width: Interval, len: u64) -> Result<(Steps, Steps)> {
+fn bounds(
+    at: i64,
+    precision: Precision,
+    width: Interval,
+    anchor: i128,
+    len: u64,
+) -> Result<((Steps, Steps), Interval)> {
     let (argument, value) = (Argument::At, Civil { tick: at, precision });
     value.require_finite(argument)?;
-    let width = precision.length_ticks(Argument::PaneWidth, width)?;
-    let at = i128::from(at);
-    let starts = Steps::new(precision, at - width, -width, len);
-    starts.zip(Steps::new(precision, at, -width, len)).ok_or(Error::WindowOutOfRange { argument, value })
+    let out_of_range = || Error::WindowOutOfRange { argument, value };
+    let grid = precision.grid(Argument::PaneWidth, width, anchor)?;
+    let (end, width) = (grid.start(at), grid.width());
+    let starts = Steps::new(precision, end - width, -width, len);
+    let bounds = starts.zip(Steps::new(precision, end, -width, len)).ok_or_else(out_of_range)?;
+    Ok((bounds, staleness(precision, at, end).ok_or_else(out_of_range)?))
+}
+
+/// How much later than `end` a query is asked. It is rounded up, so that it is never understated: an interval has no
+/// nanoseconds.
+pub(crate) fn staleness(precision: Precision, at: i64, end: i128) -> Option<Interval> {
+    let nanos = (i128::from(at) - end) * precision.nanos_per_tick();
+    Interval::from_nanos((nanos + 999) / 1_000 * 1_000)
 }

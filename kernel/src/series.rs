@@ -1,6 +1,7 @@
 //! Windows that are counted out rather than looked up: the buckets of a range, and the stored windows of a lookback.
 
 use crate::error::{Argument, Error, Result};
+use crate::pane::staleness;
 use crate::{Civil, Grid, Interval, Precision, Steps};
 
 /// Every bucket that meets a range of time, in order.
@@ -76,7 +77,8 @@ pub struct Cover {
 }
 
 impl Cover {
-    /// The windows that cover `[end - lookback, end)` once, where `end` is `at` floored to the grid of the slide.
+    /// The windows that cover `[end - lookback, end)` once, where `end` is `at` floored to the grid of the slide
+    /// through `anchor`.
     ///
     /// # Errors
     ///
@@ -88,10 +90,11 @@ impl Cover {
         lookback: Interval,
         size: Interval,
         slide: Interval,
+        anchor: i128,
     ) -> Result<Self> {
         let lookback_ticks = precision.length_ticks(Argument::Lookback, lookback)?;
         let size_ticks = precision.length_ticks(Argument::Size, size)?;
-        let grid = precision.grid(Argument::Slide, slide, 0)?;
+        let grid = precision.grid(Argument::Slide, slide, anchor)?;
         if lookback_ticks % size_ticks != 0 {
             let (argument, divisor) = (Argument::Lookback, Argument::Size);
             return Err(Error::NotMultiple { argument, value: lookback, divisor, unit: size });
@@ -106,13 +109,11 @@ impl Cover {
         let end = grid.start(at);
         let len = u64::try_from(lookback_ticks / size_ticks).map_err(|_| out_of_range())?;
         let first = end - lookback_ticks;
-        let staleness = (i128::from(at) - end) * precision.nanos_per_tick();
         Ok(Self {
             starts: Steps::new(precision, first, size_ticks, len).ok_or_else(out_of_range)?,
             ends: Steps::new(precision, first + size_ticks, size_ticks, len).ok_or_else(out_of_range)?,
             aligned_end: precision.finite(end).ok_or_else(out_of_range)?,
-            // Rounded up, so that it is never understated: an interval has no nanoseconds.
-            staleness: Interval::from_nanos((staleness + 999) / 1_000 * 1_000).ok_or_else(out_of_range)?,
+            staleness: staleness(precision, at, end).ok_or_else(out_of_range)?,
         })
     }
 

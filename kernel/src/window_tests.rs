@@ -164,7 +164,7 @@ proptest! {
             _ => (1..=lookback).rev().find(|width| lookback % width == 0 && cadence % width == 0).unwrap(),
         };
         prop_assert_eq!(pane_width(micros(lookback), Some(micros(cadence))), Ok(micros(widest)));
-        let panes = Panes::new(micros(lookback), Some(micros(cadence)), Some((5, Precision::Microsecond)), 3_000);
+        let panes = Panes::new(micros(lookback), Some(micros(cadence)), Some((5, Precision::Microsecond)), 7, 3_000);
         let panes = panes.unwrap();
         prop_assert_eq!(i128::from(panes.len()), i128::from(lookback / widest));
         let (starts, ends) = panes.bounds().unwrap();
@@ -172,9 +172,11 @@ proptest! {
         starts.write(0, &mut all[0]);
         ends.write(0, &mut all[1]);
         for index in 0..panes.len() {
-            let newest_end = 5 - index as i64 * widest;
-            prop_assert_eq!(all[1][index as usize], newest_end);
-            prop_assert_eq!(all[0][index as usize], newest_end - widest);
+            let aligned = (0..widest).map(|back| 5 - back).find(|end| (end - 7) % widest == 0).unwrap();
+            let end = aligned - index as i64 * widest;
+            prop_assert_eq!(all[1][index as usize], end);
+            prop_assert_eq!(all[0][index as usize], end - widest);
+            prop_assert_eq!(panes.staleness(), micros(5 - aligned));
             prop_assert_eq!(panes.offset(index), micros(index as i64 * widest));
         }
     }
@@ -199,12 +201,12 @@ proptest! {
 
     #[test]
     fn a_cover_lies_side_by_side_and_is_as_long_as_the_lookback(
-        at in -100_000..100_000_i64, slide in 1..20_i64, size in 1..10_i64, lookback in 1..10_i64,
+        at in -100_000..100_000_i64, slide in 1..20_i64, size in 1..10_i64, lookback in 1..10_i64, anchor in -50..50_i64,
     ) {
         let (size, lookback) = (size * slide, lookback * size * slide);
         let interval = |seconds| micros(seconds * SECOND);
-        let cover = Cover::new(Precision::Second, at, interval(lookback), interval(size), interval(slide)).unwrap();
-        let aligned = (0..slide).map(|back| at - back).find(|end| end.rem_euclid(slide) == 0).unwrap();
+        let cover = Cover::new(Precision::Second, at, interval(lookback), interval(size), interval(slide), anchor.into()).unwrap();
+        let aligned = (0..slide).map(|back| at - back).find(|end| (end - anchor).rem_euclid(slide) == 0).unwrap();
         prop_assert_eq!(cover.aligned_end(), aligned);
         prop_assert_eq!(cover.staleness(), interval(at - aligned));
         let mut written = [vec![0; cover.len() as usize], vec![0; cover.len() as usize]];
@@ -213,7 +215,7 @@ proptest! {
         let seconds: Vec<i64> =
             written[0].iter().zip(&written[1]).flat_map(|(&start, &end)| start..end).collect();
         prop_assert_eq!(seconds, (aligned - lookback..aligned).collect::<Vec<_>>());
-        prop_assert!(written[0].iter().all(|start| start.rem_euclid(slide) == 0));
+        prop_assert!(written[0].iter().all(|start| (start - anchor).rem_euclid(slide) == 0));
     }
 }
 
@@ -264,7 +266,7 @@ fn pane_widths_print_as_they_were_given() {
 
 #[test]
 fn pane_offsets_of_the_longest_lookback_are_exact() {
-    let panes = Panes::new(days(i32::MAX), Some(micros(60 * MINUTE)), None, i64::MAX).unwrap();
+    let panes = Panes::new(days(i32::MAX), Some(micros(60 * MINUTE)), None, 0, i64::MAX).unwrap();
     assert_eq!(panes.len(), 24 * i32::MAX as u64);
     assert_eq!(panes.offset(panes.len() - 1).fixed_nanos(), {
         Some(i128::from(panes.len() - 1) * 3_600_000_000_000)
@@ -272,7 +274,7 @@ fn pane_offsets_of_the_longest_lookback_are_exact() {
     // Days beyond what their field holds.
     let hours = |hours: i64| micros(hours * 60 * MINUTE);
     let lookback = Interval { days: i32::MAX, ..hours(1_260_392_472) };
-    let panes = Panes::new(lookback, Some(hours(240_000_000)), None, 220).unwrap();
+    let panes = Panes::new(lookback, Some(hours(240_000_000)), None, 0, 220).unwrap();
     assert_eq!(panes.offset(215), Interval { days: i32::MAX, ..hours(2_516_353 * 24) });
 }
 
@@ -291,7 +293,7 @@ fn scheduled_times_have_the_cadence_of_their_differences() {
 
 #[test]
 fn what_is_stale_by_nanoseconds_is_never_understated() {
-    let cover = |at| Cover::new(Precision::Nanosecond, at, micros(2), micros(1), micros(1)).unwrap();
+    let cover = |at| Cover::new(Precision::Nanosecond, at, micros(2), micros(1), micros(1), 0).unwrap();
     assert_eq!(cover(5_001).staleness(), micros(1));
     assert_eq!(cover(5_000).staleness(), micros(0));
     assert_eq!(cover(5_001).aligned_end(), 5_000);

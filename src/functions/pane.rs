@@ -1,7 +1,7 @@
 //! `time_bucket_pane`, `time_bucket_cadence` and `time_bucket_panes`.
 
 use super::overloads::signature;
-use super::table::{columns, interval, parameters, ticks_of};
+use super::table::{ORIGIN, columns, interval, origin_ticks, parameters, ticks_of};
 use super::types::{Timestamp, Type};
 use crate::error::{Argument, Error, LoadError, Result};
 use crate::ffi::{
@@ -18,7 +18,7 @@ pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
         Some((signature([Type::Times(timestamp)], Type::Interval)?, Cadence { timestamp }))
     });
     registry.scalars(c"time_bucket_cadence", cadences)?;
-    let named = [(PanesOf::AT, Type::Any), (PanesOf::BUDGET, Type::Integer)];
+    let named = [(PanesOf::AT, Type::Any), (ORIGIN, Type::Any), (PanesOf::BUDGET, Type::Integer)];
     parameters(2, &named)
         .map_or(Ok(()), |parameters| registry.table(c"time_bucket_panes", &parameters, PanesOf))
 }
@@ -112,12 +112,14 @@ impl Table for PanesOf {
             None => Self::DEFAULT_BUDGET,
         };
         let at = Self::at(arguments)?;
-        let plan =
-            Panes::new(lookback, cadence, at.map(|(at, timestamp)| (at, timestamp.precision())), budget)?;
+        let anchor = at.map(|(_, timestamp)| origin_ticks(arguments, timestamp, Argument::At)).transpose()?;
+        let at_ticks = at.map(|(at, timestamp)| (at, timestamp.precision()));
+        let plan = Panes::new(lookback, cadence, at_ticks, anchor.unwrap_or_default(), budget)?;
         let always =
             [(c"pane", Type::Integer), (c"pane_offset", Type::Interval), (c"pane_width", Type::Interval)];
         let bounds = at.map(|(_, timestamp)| {
-            [c"pane_start", c"pane_end"].map(|name| (name, Type::Timestamp(timestamp)))
+            let ts = Type::Timestamp(timestamp);
+            [(c"pane_start", ts), (c"pane_end", ts), (c"staleness", Type::Interval)]
         });
         Ok(Bound {
             len: plan.len(),
@@ -138,6 +140,7 @@ impl Table for PanesOf {
         if let Some((starts, ends)) = panes.bounds() {
             starts.write(from, rows.ticks(3));
             ends.write(from, rows.ticks(4));
+            rows.intervals(5).fill(panes.staleness());
         }
         Ok(())
     }

@@ -1,18 +1,17 @@
 //! `time_bucket_series` and `time_bucket_cover`.
 
-use super::table::{columns, interval, origin_ticks, parameters, ticks_of};
+use super::table::{ORIGIN, columns, interval, origin_ticks, parameters, ticks_of};
 use super::types::{Timestamp, Type, WINDOW_END, WINDOW_START};
 use crate::error::{Argument, LoadError, Result};
 use crate::ffi::{Bound, Parameter, Registry, Rows, Table, TableArguments};
 use kernel::{Cover, Series};
-use std::ffi::CStr;
 
 /// Registers both.
 pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
-    if let Some(parameters) = parameters(3, &[(SeriesOf::ORIGIN, Type::Any)]) {
+    if let Some(parameters) = parameters(3, &[(ORIGIN, Type::Any)]) {
         registry.table(c"time_bucket_series", &parameters, SeriesOf)?;
     }
-    if let Some(parameters) = parameters(4, &[]) {
+    if let Some(parameters) = parameters(4, &[(ORIGIN, Type::Any)]) {
         registry.table(c"time_bucket_cover", &parameters, CoverOf)?;
     }
     Ok(())
@@ -25,7 +24,6 @@ impl SeriesOf {
     const WIDTH: Parameter = Parameter { index: 0, argument: Argument::Width };
     const FROM: Parameter = Parameter { index: 1, argument: Argument::From };
     const UNTIL: Parameter = Parameter { index: 2, argument: Argument::Until };
-    const ORIGIN: &CStr = c"origin";
 }
 
 impl Table for SeriesOf {
@@ -38,9 +36,8 @@ impl Table for SeriesOf {
         let (from, timestamp) = ticks_of(&from, Argument::From, &Timestamp::ALL, Argument::From)?;
         let (until, _) = ticks_of(&until, Argument::Until, &[timestamp], Argument::From)?;
         let precision = timestamp.precision();
-        let origin = arguments.named(Self::ORIGIN);
-        let origin = origin.map(|origin| origin_ticks(&origin, timestamp, Argument::From)).transpose()?;
-        let grid = precision.grid(Argument::Width, value, origin.unwrap_or_default())?;
+        let anchor = origin_ticks(arguments, timestamp, Argument::From)?;
+        let grid = precision.grid(Argument::Width, value, anchor)?;
         let plan = Series::new(&grid, precision, from, until)?;
         let ts = Type::Timestamp(timestamp);
         Ok(Bound { plan, len: plan.len(), columns: columns([(WINDOW_START, ts), (WINDOW_END, ts)]) })
@@ -73,7 +70,8 @@ impl Table for CoverOf {
         let lookback = interval(arguments, Self::LOOKBACK)?;
         let size = interval(arguments, Self::SIZE)?;
         let slide = interval(arguments, Self::SLIDE)?;
-        let plan = Cover::new(timestamp.precision(), at, lookback, size, slide)?;
+        let anchor = origin_ticks(arguments, timestamp, Argument::At)?;
+        let plan = Cover::new(timestamp.precision(), at, lookback, size, slide, anchor)?;
         let ts = Type::Timestamp(timestamp);
         let columns = columns([
             (WINDOW_START, ts),

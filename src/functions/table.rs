@@ -4,7 +4,7 @@ use super::overloads::{anchor, anchor_of};
 use super::types::{Timestamp, Type};
 use crate::error::{Argument, Error, Result};
 use crate::ffi::{Given, LogicalType, Parameter, Parameters, TableArguments};
-use kernel::{Anchor, Interval};
+use kernel::Interval;
 use std::ffi::CStr;
 
 /// `count` parameters of any type, and named ones; `None` if the running engine lacks a type.
@@ -51,15 +51,20 @@ pub(super) fn ticks_of(
     Ok((given.ticks().ok_or_else(|| Error::NotTimestamp { argument, value: given.text() })?, timestamp))
 }
 
-/// The ticks of an origin for timestamps of this type, which the argument `of` tells.
-pub(super) fn origin_ticks(given: &Given, timestamp: Timestamp, of: Argument) -> Result<i128> {
+/// The name of what moves the grid. The engine keeps one overload of a table function, so that it has no position.
+pub(super) const ORIGIN: &CStr = c"origin";
+
+/// The ticks of the origin, a point or an offset, for timestamps of this type, which the argument `of` tells; zero where
+/// it is not given.
+pub(super) fn origin_ticks(arguments: &TableArguments, timestamp: Timestamp, of: Argument) -> Result<i128> {
+    let Some(given) = arguments.named(ORIGIN) else { return Ok(0) };
     let argument = Argument::Origin;
     if given.is_null() {
         return Err(Error::Null { argument });
     }
     let not_timestamp = || Error::NotTimestamp { argument, value: given.text() };
     match anchor_of(given.type_id(), timestamp, of)? {
-        None | Some(Anchor::Offset(())) => Err(not_timestamp()),
-        Some(_) => Ok(anchor(given).ok_or_else(not_timestamp)?.ticks(timestamp.precision())?),
+        None => Err(not_timestamp()),
+        Some(_) => Ok(anchor(&given).ok_or_else(not_timestamp)?.ticks(timestamp.precision())?),
     }
 }

@@ -108,8 +108,9 @@ def cadence(times):
 
 
 def panes(of, lookback, width, at):
-    """The panes of [at - lookback, at), the newest first: starts and ends, or OUT."""
-    return spans(of, range(at - width, at - lookback - width, -width), width)
+    """The panes of the lookback before `at` floored to their grid, the newest first: starts and ends, or OUT."""
+    end = at - at % width
+    return spans(of, range(end - width, end - lookback - width, -width), width)
 
 
 def cover(of, at, lookback, size, slide):

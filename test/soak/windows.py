@@ -164,6 +164,8 @@ class Windows:
             if not reasons:
                 bounds = oracle.panes(of, lookback.nanos // of.nanos, width // of.nanos, at.tick)
                 self.bound(columns, reasons, ["pane_start", "pane_end"], bounds, ["at"])
+                if bounds is not oracle.OUT:
+                    columns["staleness"] = oracle.staleness(of, at.tick, bounds[1][0])
         elif r.random() < 0.1:
             named["at"] = BARE_NULL  # as if it were not said
         self.compare_table("time_bucket_panes", [lookback, cadence], named, of, columns, reasons)

@@ -294,15 +294,16 @@ fn check_panes(lookback: Interval, cadence: Option<Interval>, at: Option<(Precis
         let (argument, value) = (Argument::At, Civil { tick, precision });
         require_finite(argument, value)?;
         let step = length(Argument::PaneWidth, width, precision)?;
-        let ends = Ticks { first: tick.into(), step: -step, len: panes };
+        let end = i128::from(tick).div_euclid(step) * step;
+        let ends = Ticks { first: end, step: -step, len: panes };
         let starts = ends.later(-step);
         let oldest = starts.get(panes - 1);
-        assert_eq!((i128::from(tick) - oldest) * tick_nanos(precision), whole);
+        assert_eq!((end - oldest) * tick_nanos(precision), whole);
         let in_range = ends.are_finite(precision) && starts.are_finite(precision);
         require(in_range, Error::WindowOutOfRange { argument, value })?;
         Ok((panes, pane, Some((starts, ends))))
     };
-    let made = Panes::new(lookback, cadence, at.map(|(precision, tick)| (tick, precision)), budget);
+    let made = Panes::new(lookback, cadence, at.map(|(precision, tick)| (tick, precision)), 0, budget);
     let Some((made, (panes, pane, bounds))) = agree(made, oracle()) else { return };
     assert_eq!((i128::from(made.len()), made.is_empty()), (panes, false));
     assert_eq!(nanos(made.width()), Some(pane));
@@ -390,7 +391,7 @@ fn check_cover(precision: Precision, at: i64, lookback: Interval, size: Interval
         require(in_range, Error::WindowOutOfRange { argument, value })?;
         Ok((starts, ends, end))
     };
-    let made = Cover::new(precision, at, lookback, size, slide);
+    let made = Cover::new(precision, at, lookback, size, slide, 0);
     let Some((cover, (starts, ends, end))) = agree(made, oracle()) else { return };
     assert_eq!((i128::from(cover.len()), cover.is_empty()), (starts.len, false));
     starts.check(cover.bounds().0, at as u64);
