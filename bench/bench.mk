@@ -41,3 +41,9 @@ bench-growth: $(EXT) $(call engines,$(ENGINES))
 .PHONY: bench-kernel
 bench-kernel:
 	$(CARGO) bench --locked --package kernel-benches
+
+## bench-windows: rolling windows, stored panes and window_at against DuckDB by hand and Polars; a Markdown table
+.PHONY: bench-windows
+bench-windows: $(EXT) build/race/bin/python $(call engines,$(ENGINES))
+	build/race/bin/python bench/windows.py --extension $(EXT) --peers
+	set -e; for engine in $(ENGINES); do $(call engine,$$engine) bench/windows.py --extension $(EXT); done
