@@ -84,6 +84,8 @@ pub(super) enum Type {
     Double,
     /// `DATE`
     Date,
+    /// `TIME`
+    Time,
     /// A DATE that is no NULL: as a union it fits the bare word NULL worse than any type of timestamp does.
     JustDate,
     /// A number that is no NULL.
@@ -120,6 +122,7 @@ impl Type {
             Self::Boolean => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_BOOLEAN),
             Self::Text => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_VARCHAR),
             Self::Double => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_DOUBLE),
+            Self::Time => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_TIME),
             Self::Date => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_DATE),
             Self::JustDate => Some(LogicalType::union([(c"date", &Self::Date.logical()?)])),
             Self::BesideText => {
