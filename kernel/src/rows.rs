@@ -180,7 +180,7 @@ const STRIDE: usize = 7;
 ///
 /// # Errors
 ///
-/// The first valid row's [`Error`] whose arguments are refused or whose edge is out of range.
+/// The first valid row's [`Error`](crate::Error) whose arguments are refused or whose edge is out of range.
 ///
 /// # Panics
 ///

@@ -93,32 +93,32 @@ impl Scalar for Line {
                     at,
                     |output| output.doubles_and_validity().0,
                     |row, at| at.float(from[row], to[row]),
-                )
+                );
             }
             Self::Float => {
                 let (from, to) = (input.floats(FROM), input.floats(TO));
                 let value = |row: usize, at: At| at.float(from[row].into(), to[row].into()) as f32;
-                fill(output, at, |output| output.floats_and_validity().0, value)
+                fill(output, at, |output| output.floats_and_validity().0, value);
             }
             Self::Integer => {
                 let (from, to) = (input.integers(FROM), input.integers(TO));
                 let value = |row: usize, at: At| at.whole(from[row].into(), to[row].into()) as i64;
-                fill(output, at, |output| output.integers_and_validity().0, value)
+                fill(output, at, |output| output.integers_and_validity().0, value);
             }
             Self::Int => {
                 let (from, to) = (input.ints(FROM), input.ints(TO));
                 let value = |row: usize, at: At| at.whole(from[row].into(), to[row].into()) as i32;
-                fill(output, at, |output| output.ints_and_validity().0, value)
+                fill(output, at, |output| output.ints_and_validity().0, value);
             }
             Self::Date => {
                 let (from, to) = (input.dates(FROM), input.dates(TO));
                 let value = |row: usize, at: At| at.whole(from[row].into(), to[row].into()) as i32;
-                fill(output, at, |output| output.dates_and_validity().0, value)
+                fill(output, at, |output| output.dates_and_validity().0, value);
             }
             Self::Ticks => {
                 let (from, to) = (input.ticks(FROM), input.ticks(TO));
                 let value = |row: usize, at: At| at.whole(from[row].into(), to[row].into()) as i64;
-                fill(output, at, |output| output.ticks_and_validity().0, value)
+                fill(output, at, |output| output.ticks_and_validity().0, value);
             }
             Self::Text => {
                 let Some(((from, digits), (to, _))) = input.units(FROM).zip(input.units(TO)) else {
@@ -128,7 +128,7 @@ impl Scalar for Line {
                 for row in 0..input.len() {
                     match at(row) {
                         Some(at) => {
-                            output.set_text(row, &decimal(at.whole(from.of(row), to.of(row)), digits))
+                            output.set_text(row, &decimal(at.whole(from.of(row), to.of(row)), digits));
                         }
                         None => output.set_null(row),
                     }
