@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Times windows against what people do without the extension, in one process and one run: a Markdown table of ratios.
 
-    windows.py --extension FILE [--rounds N] [--peers]
+    windows.py --extension FILE [--rounds N] [--peers] [--jobs N]
 
 Each job is run by its contestants in turn; its time is the least of the process's CPU seconds over the rounds, on one thread, so that
-other programs on the machine count little. A goal is the largest ratio of ours to the best of the others. --peers races Polars as well.
+other programs on the machine count little. A goal is the largest ratio of ours to the best of the others. --peers races Polars and pandas as well.
 """
 import argparse
 import os
@@ -22,8 +22,78 @@ BY_HAND = """SELECT sum(n), sum(s), max(mx), max(av) FROM (
   WINDOW w AS (PARTITION BY k ORDER BY pane_start RANGE BETWEEN INTERVAL '59 minutes' PRECEDING AND CURRENT ROW))"""
 RAW = "(SELECT k, time_bucket(INTERVAL '1 minute', ts) AS pane_start, count(x) AS n, sum(x) AS sum, max(x) AS max FROM rows_ GROUP BY ALL)"
 
-# Job, goal, and a statement for each contestant.
+MINUTES = "SELECT k, time_bucket(INTERVAL '1 minute', ts) AS s, avg(x) AS a, avg(x) AS b FROM sparse GROUP BY ALL"
+WEEK = "TIMESTAMP '2026-01-01'", "TIMESTAMP '2026-01-07 22:40:00'"  # 10,000 minutes
+FILLED = "SELECT count(*), sum(a), sum(b) FROM "
+FILLED_BY_HAND = f"""WITH means AS MATERIALIZED ({MINUTES}),
+  grid AS (SELECT k, w FROM (SELECT DISTINCT k FROM means), (SELECT unnest(range({WEEK[0]}, {WEEK[1]}, INTERVAL '1 minute')) AS w))
+SELECT count(*), sum(a), sum(b)
+FROM (SELECT last_value(a IGNORE NULLS) OVER (PARTITION BY k ORDER BY w ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS a,
+             fill(b) OVER (PARTITION BY k ORDER BY w) AS b
+      FROM (SELECT grid.k, grid.w, a, b FROM grid LEFT JOIN means ON grid.k = means.k AND grid.w = means.s))"""
+HOPPED = "SELECT count(*), sum(n), sum(a) FROM (SELECT k, window_start, count(x) AS n, avg(x) AS a FROM {} GROUP BY ALL)"
+SESSIONS = "SELECT count(*), sum(n), sum(s) FROM ({})"
+SESSIONS_BY_HAND = """SELECT k, min(ts) AS window_start, max(ts) AS last, count(*) AS n, sum(x) AS s
+FROM (SELECT *, sum(is_new) OVER (PARTITION BY k ORDER BY ts ROWS UNBOUNDED PRECEDING) AS session
+      FROM (SELECT *, CASE WHEN ts - lag(ts) OVER (PARTITION BY k ORDER BY ts) < INTERVAL '10 seconds' THEN 0 ELSE 1 END AS is_new FROM rows_))
+GROUP BY k, session"""
+
+
+def fill_in_pandas(con):
+    import pandas
+    frame = con.sql("FROM sparse").df()
+    minutes = pandas.date_range("2026-01-01", periods=10000, freq="1min")
+
+    def run():
+        wide = frame.groupby([frame.ts.dt.floor("1min"), "k"]).x.mean().unstack().reindex(minutes)
+        return wide.ffill().stack(future_stack=True), wide.interpolate(limit_area="inside").stack(future_stack=True)
+    return run
+
+
+def fill_in_polars(con):
+    import polars
+    frame = con.sql("FROM sparse").pl()
+    minutes = con.sql(f"SELECT unnest(range({WEEK[0]}, {WEEK[1]}, INTERVAL '1 minute')) AS w").pl()
+
+    def run():
+        means = frame.group_by("k", polars.col("ts").dt.truncate("1m").alias("w")).agg(polars.col("x").mean())
+        grid = frame.select("k").unique().join(minutes, how="cross").join(means, on=["k", "w"], how="left").sort("k", "w")
+        return grid.with_columns(a=polars.col("x").forward_fill().over("k"), b=polars.col("x").interpolate().over("k"))
+    return run
+
+
+def hop_in_polars(con):
+    import polars
+    frame = con.sql("FROM rows_ ORDER BY ts").pl()
+    x = polars.col("x")
+    return lambda: frame.group_by_dynamic("ts", every="1m", period="5m", group_by="k").agg(n=x.count(), a=x.mean())
+
+
+def sessions_in_polars(con):
+    import polars
+    frame = con.sql("FROM rows_").pl()
+    ts, is_new = polars.col("ts"), (polars.col("ts").diff().over("k") >= polars.duration(seconds=10)).fill_null(True)
+
+    def run():
+        marked = frame.sort("k", "ts").with_columns(session=is_new.cum_sum())
+        return marked.group_by("k", "session").agg(start=ts.min(), last=ts.max(), n=polars.len(), s=polars.col("x").sum())
+    return run
+
+
+# Job, goal, and for each contestant a statement, or what makes one of its own.
 JOBS = [
+    ("1 M rows of 200 keys into 2 M buckets, gaps carried and interpolated", 1 / 3, {
+        OURS: f"WITH means AS ({MINUTES}) {FILLED} gapfill('means', 's', INTERVAL '1 minute', ['k'], carry := ['a'], interpolate := ['b'], "
+              f"since := {WEEK[0]}, until := {WEEK[1]})",
+        "DuckDB fill()": FILLED_BY_HAND, "Polars": fill_in_polars, "pandas": fill_in_pandas}),
+    ("hop of 1 minute over 5, 3 M rows: count and avg by key", 0.35, {
+        OURS: HOPPED.format("hop('rows_', 'ts', INTERVAL '1 minute', INTERVAL '5 minutes')"),
+        "DuckDB by hand": HOPPED.format("(SELECT *, time_bucket(INTERVAL '1 minute', ts) - to_minutes(i) AS window_start FROM rows_, range(5) AS r(i))"),
+        "Polars": hop_in_polars}),
+    ("sessions of 3 M rows: count and sum of each", 0.7, {
+        OURS: SESSIONS.format("SELECT k, window_start, count(*) AS n, sum(x) AS s FROM sessions('rows_', 'ts', INTERVAL '10 seconds', ['k']) "
+                              "GROUP BY k, window_start"),
+        "DuckDB by hand": SESSIONS.format(SESSIONS_BY_HAND), "Polars": sessions_in_polars}),
     ("1-hour windows each minute over 288,000 stored panes: n, sum, max, avg", 1 / 3, {
         OURS: f"SELECT sum(x.n), sum(x.sum), max(x.max), max(x.avg) FROM rolling_panes('panes', ['k'], {HOUR})",
         "DuckDB RANGE": BY_HAND.format(n="x.n", sum="x.sum", max="x.max", source="panes"), "Polars": "rolling"}),
@@ -58,6 +128,7 @@ def main():
     parser.add_argument("--extension", required=True)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--jobs", type=int, help="only so many of the first")
     options = parser.parse_args()
     con = duckdb.connect(config={"allow_unsigned_extensions": True, "threads": 1})
     con.execute(f"LOAD '{options.extension}'")
@@ -69,7 +140,12 @@ def main():
     con.execute("CREATE TABLE rows_ AS SELECT TIMESTAMP '2026-01-01' + to_microseconds((hash(i) % 172800000000)::BIGINT) AS ts, i % 100 AS k, "
                 "(hash(i, 1) % 10000) / 7.0::DOUBLE AS x FROM range(3000000) AS r(i)")
 
+    con.execute("CREATE TABLE sparse AS SELECT TIMESTAMP '2026-01-01' + to_microseconds((hash(i, 2) % 600000000000)::BIGINT) AS ts, i % 200 AS k, "
+                "(hash(i, 3) % 10000) / 7.0::DOUBLE AS x FROM range(1000000) AS r(i)")
+
     def contestant(statement):
+        if callable(statement):
+            return statement(con)
         if statement != "rolling":
             return lambda: con.execute(statement).fetchall()
         import polars
@@ -79,8 +155,8 @@ def main():
         return lambda: frame.rolling("pane_start", period="1h", group_by="k").agg(what)
 
     print(f"| DuckDB {duckdb.__version__} | ms | against | ms | ratio | goal |\n|---|---|---|---|---|---|")
-    for job, goal, contestants in JOBS:
-        run = {name: contestant(statement) for name, statement in contestants.items() if options.peers or name != "Polars"}
+    for job, goal, contestants in JOBS[:options.jobs]:
+        run = {name: contestant(statement) for name, statement in contestants.items() if options.peers or name not in ("Polars", "pandas")}
         best = dict.fromkeys(run, float("inf"))
         for _ in range(options.rounds):
             for name, go in run.items():
