@@ -54,7 +54,7 @@ pub(crate) struct Parameters {
 struct Call<P> {
     plan: P,
     len: u64,
-    columns: Vec<Storage>,
+    columns: Vec<(&'static CStr, Storage)>,
 }
 
 /// The first row that a scan has not produced yet.
@@ -102,7 +102,8 @@ unsafe extern "C" fn bind<T: Table>(info: sys::duckdb_bind_info) {
         fault::point("table bind");
         // SAFETY: the bind is running until this callback returns.
         let Bound { plan, len, columns } = registered.table.bind(&unsafe { TableArguments::new(info) })?;
-        let storages = columns.iter().map(|(_, logical_type)| Storage::of(logical_type)).collect();
+        let storages =
+            columns.iter().map(|(name, logical_type)| (*name, Storage::of(logical_type))).collect();
         // SAFETY: the bind is running; names and types are copied. The bind data is a box of `Call<T::Plan>`, which
         // `produce` reads as such and the engine frees with `drop_box`.
         unsafe {

@@ -6,6 +6,7 @@ use super::value::Parameter;
 use crate::error::{Error, Result};
 use kernel::{Interval, List, intersect, is_valid};
 use libduckdb_sys as sys;
+use std::ffi::CStr;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 
@@ -703,7 +704,7 @@ impl Output<'_> {
 /// Some neighbouring rows of a table, to be written.
 pub(crate) struct Rows<'a> {
     chunk: sys::duckdb_data_chunk,
-    columns: &'a [Storage],
+    columns: &'a [(&'static CStr, Storage)],
     from: u64,
     len: usize,
 }
@@ -711,11 +712,11 @@ pub(crate) struct Rows<'a> {
 impl<'a> Rows<'a> {
     /// # Safety
     ///
-    /// `chunk` is alive for `'a` and nothing else uses it; its vectors are flat, all valid, stored as `columns` says
-    /// and have room for `len` rows.
+    /// `chunk` is alive for `'a` and nothing else uses it; its vectors are flat, all valid, named and stored as `columns`
+    /// says and have room for `len` rows.
     pub(super) const unsafe fn new(
         chunk: sys::duckdb_data_chunk,
-        columns: &'a [Storage],
+        columns: &'a [(&'static CStr, Storage)],
         from: u64,
         len: usize,
     ) -> Self {
@@ -727,25 +728,31 @@ impl<'a> Rows<'a> {
         self.from
     }
 
-    /// Where to write the ticks of column `index`, a timestamp.
-    pub(crate) fn ticks(&mut self, index: usize) -> &mut [i64] {
-        assert_eq!(self.columns[index], Storage::Ticks, "column {index}");
+    /// Where to write the ticks of column `name`, a timestamp.
+    pub(crate) fn ticks(&mut self, name: &CStr) -> &mut [i64] {
+        let index = self.index(name, Storage::Ticks);
         // SAFETY: the vector is stored as `i64`, as was just checked.
         unsafe { self.data(index) }
     }
 
-    /// Where to write the numbers of column `index`, a BIGINT.
-    pub(crate) fn integers(&mut self, index: usize) -> &mut [i64] {
-        assert_eq!(self.columns[index], Storage::Integer, "column {index}");
+    /// Where to write the numbers of column `name`, a BIGINT.
+    pub(crate) fn integers(&mut self, name: &CStr) -> &mut [i64] {
+        let index = self.index(name, Storage::Integer);
         // SAFETY: the vector is stored as `i64`, as was just checked.
         unsafe { self.data(index) }
     }
 
-    /// Where to write the intervals of column `index`.
-    pub(crate) fn intervals(&mut self, index: usize) -> &mut [Interval] {
-        assert_eq!(self.columns[index], Storage::Interval, "column {index}");
+    /// Where to write the intervals of column `name`.
+    pub(crate) fn intervals(&mut self, name: &CStr) -> &mut [Interval] {
+        let index = self.index(name, Storage::Interval);
         // SAFETY: the vector is stored as `duckdb_interval`, as was just checked, whose layout `Interval` has.
         unsafe { self.data(index) }
+    }
+
+    /// Where the column of this name stands, which is stored so.
+    fn index(&self, name: &CStr, storage: Storage) -> usize {
+        let index = self.columns.iter().position(|column| *column == (name, storage));
+        index.unwrap_or_else(|| panic!("no column {name:?} of {storage:?}"))
     }
 
     /// # Safety

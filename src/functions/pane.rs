@@ -2,7 +2,7 @@
 
 use super::overloads::signature;
 use super::table::{ORIGIN, columns, interval, origin_ticks, parameters, ticks_of};
-use super::types::{Timestamp, Type};
+use super::types::{STALENESS, Timestamp, Type};
 use crate::error::{Argument, Error, LoadError, Result};
 use crate::ffi::{
     Arguments, Bound, Chunk, Constant, Output, Parameter, Registry, Rows, Scalar, Table, TableArguments,
@@ -87,6 +87,12 @@ impl PanesOf {
     const BUDGET: &CStr = c"budget";
     const DEFAULT_BUDGET: i64 = 1_024;
 
+    const PANE: &CStr = c"pane";
+    const OFFSET: &CStr = c"pane_offset";
+    const WIDTH: &CStr = c"pane_width";
+    const START: &CStr = c"pane_start";
+    const END: &CStr = c"pane_end";
+
     /// When the query is asked. The bare word NULL means that this is not said.
     fn at(arguments: &TableArguments) -> Result<Option<(i64, Timestamp)>> {
         let argument = Argument::At;
@@ -116,10 +122,10 @@ impl Table for PanesOf {
         let at_ticks = at.map(|(at, timestamp)| (at, timestamp.precision()));
         let plan = Panes::new(lookback, cadence, at_ticks, anchor.unwrap_or_default(), budget)?;
         let always =
-            [(c"pane", Type::Integer), (c"pane_offset", Type::Interval), (c"pane_width", Type::Interval)];
+            [(Self::PANE, Type::Integer), (Self::OFFSET, Type::Interval), (Self::WIDTH, Type::Interval)];
         let bounds = at.map(|(_, timestamp)| {
             let ts = Type::Timestamp(timestamp);
-            [(c"pane_start", ts), (c"pane_end", ts), (c"staleness", Type::Interval)]
+            [(Self::START, ts), (Self::END, ts), (STALENESS, Type::Interval)]
         });
         Ok(Bound {
             len: plan.len(),
@@ -130,17 +136,17 @@ impl Table for PanesOf {
 
     fn write(&self, panes: &Panes, rows: &mut Rows<'_>) -> Result<()> {
         let from = rows.from();
-        for (index, pane) in (from..).zip(rows.integers(0)) {
+        for (index, pane) in (from..).zip(rows.integers(Self::PANE)) {
             *pane = index as i64;
         }
-        for (index, offset) in (from..).zip(rows.intervals(1)) {
+        for (index, offset) in (from..).zip(rows.intervals(Self::OFFSET)) {
             *offset = panes.offset(index);
         }
-        rows.intervals(2).fill(panes.width());
+        rows.intervals(Self::WIDTH).fill(panes.width());
         if let Some((starts, ends)) = panes.bounds() {
-            starts.write(from, rows.ticks(3));
-            ends.write(from, rows.ticks(4));
-            rows.intervals(5).fill(panes.staleness());
+            starts.write(from, rows.ticks(Self::START));
+            ends.write(from, rows.ticks(Self::END));
+            rows.intervals(STALENESS).fill(panes.staleness());
         }
         Ok(())
     }

@@ -1,10 +1,11 @@
 //! `time_bucket_series` and `time_bucket_cover`.
 
 use super::table::{ORIGIN, columns, interval, origin_ticks, parameters, ticks_of};
-use super::types::{Timestamp, Type, WINDOW_END, WINDOW_START};
+use super::types::{STALENESS, Timestamp, Type, WINDOW_END, WINDOW_START};
 use crate::error::{Argument, LoadError, Result};
 use crate::ffi::{Bound, Parameter, Registry, Rows, Table, TableArguments};
 use kernel::{Cover, Series};
+use std::ffi::CStr;
 
 /// Registers both.
 pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
@@ -45,8 +46,8 @@ impl Table for SeriesOf {
 
     fn write(&self, series: &Series, rows: &mut Rows<'_>) -> Result<()> {
         let ((starts, ends), from) = (series.bounds(), rows.from());
-        starts.write(from, rows.ticks(0));
-        ends.write(from, rows.ticks(1));
+        starts.write(from, rows.ticks(WINDOW_START));
+        ends.write(from, rows.ticks(WINDOW_END));
         Ok(())
     }
 }
@@ -59,6 +60,9 @@ impl CoverOf {
     const LOOKBACK: Parameter = Parameter { index: 1, argument: Argument::Lookback };
     const SIZE: Parameter = Parameter { index: 2, argument: Argument::Size };
     const SLIDE: Parameter = Parameter { index: 3, argument: Argument::Slide };
+
+    const ALIGNED_END: &CStr = c"aligned_end";
+    const WINDOWS: &CStr = c"windows";
 }
 
 impl Table for CoverOf {
@@ -76,20 +80,20 @@ impl Table for CoverOf {
         let columns = columns([
             (WINDOW_START, ts),
             (WINDOW_END, ts),
-            (c"aligned_end", ts),
-            (c"staleness", Type::Interval),
-            (c"windows", Type::Integer),
+            (Self::ALIGNED_END, ts),
+            (STALENESS, Type::Interval),
+            (Self::WINDOWS, Type::Integer),
         ]);
         Ok(Bound { plan, len: plan.len(), columns })
     }
 
     fn write(&self, cover: &Cover, rows: &mut Rows<'_>) -> Result<()> {
         let ((starts, ends), from) = (cover.bounds(), rows.from());
-        starts.write(from, rows.ticks(0));
-        ends.write(from, rows.ticks(1));
-        rows.ticks(2).fill(cover.aligned_end());
-        rows.intervals(3).fill(cover.staleness());
-        rows.integers(4).fill(cover.len() as i64);
+        starts.write(from, rows.ticks(WINDOW_START));
+        ends.write(from, rows.ticks(WINDOW_END));
+        rows.ticks(Self::ALIGNED_END).fill(cover.aligned_end());
+        rows.intervals(STALENESS).fill(cover.staleness());
+        rows.integers(Self::WINDOWS).fill(cover.len() as i64);
         Ok(())
     }
 }

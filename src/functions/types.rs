@@ -9,6 +9,8 @@ use std::ffi::CStr;
 pub(super) const WINDOW_START: &CStr = c"window_start";
 /// See [`WINDOW_START`].
 pub(super) const WINDOW_END: &CStr = c"window_end";
+/// What tables call how much later a query is asked than its newest window or pane ends.
+pub(super) const STALENESS: &CStr = c"staleness";
 
 /// A timestamp type of SQL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
