@@ -77,8 +77,9 @@ test: test-rust test-sql test-engines test-release test-docs soak-short
 
 ## test-rust: the kernel against an exact oracle, edges and properties; the extension's own tests; the SQL runner's
 .PHONY: test-rust
-test-rust: $(call engine,$(FIRST))
-	SQLTEST_PYTHON=$(abspath $(call engine,$(FIRST))) $(CARGO) test --locked
+test-rust: $(call engine,$(FIRST)) | $(call built,release)
+	SQLTEST_PYTHON=$(abspath $(call engine,$(FIRST))) $(CARGO) test --locked -p time_bucket_kernel -p time_bucket_zones -p sqltest
+	CARGO=$(CARGO) $(PYTHON) scripts/build.py tests
 
 ## test-sql: test/sql on every engine; TESTS=test/sql/width.test for one file, BUILD=debug for a quick build
 .PHONY: test-sql
