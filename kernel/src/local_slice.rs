@@ -10,7 +10,8 @@
 //! | one run, its last bucket left out | the loops of [`crate::bucket_slice`] |
 //! | one bucket that touches a change | fill |
 //! | up to four runs | select the run by comparisons, divide in `f64` |
-//! | more runs | look the run up by a slot of time, multiply by a reciprocal |
+//! | more runs, a stretch of less than 2^52 units | look the run up by its slot of time, divide in `f64` |
+//! | anything wider | the same, but multiply by a 64-bit reciprocal |
 //!
 //! Rows before or after all runs (the ends of the type's range, infinities, and where a rule goes on for centuries) are
 //! worked out one at a time.
@@ -29,15 +30,11 @@ pub struct LocalBuckets {
     zone: Arc<Zone>,
     grid: Grid,
     precision: Precision,
-    runs: Vec<Run<i64>>,
-    slots: Slots,
+    runs: Runs,
 }
 
 /// Where a rule goes on for ever, the runs are counted out until 2200-01-01.
 const RUNS_UNTIL: i64 = 7_258_118_400;
-
-/// More runs than this are not kept; from there on each row is worked out.
-const MOST_RUNS: usize = 1 << 14;
 
 impl LocalBuckets {
     /// The points of `grid`, in ticks of `precision`, on the wall clock of `zone`.
@@ -61,8 +58,7 @@ impl LocalBuckets {
         let until = if zone.repeats() { RUNS_UNTIL } else { i64::MAX };
         let highest = (*precision.range().end()).min(until.saturating_mul(precision.ticks_per_second()));
         let runs = if grid.divisor().is_some() { runs(&local, lowest, highest) } else { Vec::new() };
-        let slots = Slots::new(&runs);
-        Self { zone, grid, precision, runs, slots }
+        Self { zone, grid, precision, runs: Runs::new(&runs) }
     }
 
     /// The same buckets, one at a time.
@@ -86,19 +82,13 @@ impl LocalBuckets {
     /// The bucket that holds `ts`, as [`LocalGrid::bucket`] has it.
     #[must_use]
     pub fn bucket(&self, ts: i64) -> (i128, i128) {
-        match (self.grid.divisor(), self.run_of(ts)) {
+        match (self.grid.divisor(), self.runs.of(ts)) {
             (Some(divisor), Some(run)) => {
                 let start = run.start(divisor, ts);
                 (start.into(), run.end(divisor, start).into())
             }
             _ => self.grid().bucket(ts),
         }
-    }
-
-    /// The run that holds `ts`, if one does.
-    fn run_of(&self, ts: i64) -> Option<&Run<i64>> {
-        let is_held = self.runs.first()?.first <= ts && ts < self.runs.last()?.next;
-        is_held.then(|| &self.runs[self.slots.find(&self.runs, ts)])
     }
 
     /// Writes to `out` the `edge` of the bucket that each of `ts` lies in.
@@ -141,16 +131,14 @@ impl LocalBuckets {
             if low > high {
                 continue; // All are NULL.
             }
-            match (self.run_of(low), self.run_of(high), self.grid.divisor()) {
+            let divisor = self.grid.divisor().filter(|_| self.runs.len > 0);
+            match (self.runs.of(low), self.runs.of(high), divisor) {
                 (Some(first), Some(last), Some(divisor)) => {
                     self.within(level, edge, divisor, extremes, (first, last), out);
                 }
                 (_, _, divisor) => {
-                    if let Some(divisor) = divisor.filter(|_| !self.runs.is_empty()) {
-                        run_at(
-                            level,
-                            Many { runs: &self.runs, slots: &self.slots, divisor, edge, ticks: out },
-                        );
+                    if let Some(divisor) = divisor {
+                        run_at(level, Many { runs: &self.runs, divisor, edge, ticks: out });
                     }
                     self.outside(edge, ts, validity, out)
                         .map_err(|row| OutOfRange { row: index * BLOCK + row })?;
@@ -167,19 +155,14 @@ impl LocalBuckets {
         edge: Edge,
         divisor: &Divisor,
         extremes: Extremes,
-        (first, last): (&Run<i64>, &Run<i64>),
+        (first, last): (Run<i64>, Run<i64>),
         ticks: &mut [i64],
     ) {
         let Extremes { lowest, highest } = extremes;
-        if first.first == last.first {
-            let plain_until = if last.next.wrapping_sub(last.last) == divisor.width() as i64 {
-                last.next
-            } else {
-                last.last
-            };
-            if highest < plain_until
-                && let Some(grid) = Grid::new(self.grid.width(), first.first.into())
-            {
+        let width = divisor.width() as i64;
+        if first == last {
+            let is_plain = last.next.wrapping_sub(last.last) == width || highest < last.last;
+            if is_plain && let Some(grid) = Grid::new(self.grid.width(), first.first.into()) {
                 return run_at(level, Floor { grid: &grid, edge, extremes, ticks });
             }
             if lowest >= last.last {
@@ -189,17 +172,18 @@ impl LocalBuckets {
                 });
             }
         }
-        let index = self.slots.find(&self.runs, lowest);
-        let units = Units::new(divisor);
+        let (units, runs) = (Units::new(divisor), &self.runs);
+        // Nearer to the rows than the run's own beginning, which may be thousands of years ago.
         let origin = first.start(divisor, lowest);
-        let few = Few::take(&self.runs[index..], highest)
-            .filter(|_| units.reach(i128::from(highest) - i128::from(origin)));
-        if let Some(mut runs) = few {
-            // Nearer to the rows than the run's own beginning, which may be thousands of years ago.
+        let few = runs.few(lowest, highest);
+        if let Some(mut runs) = few.filter(|_| units.reach(i128::from(highest) - i128::from(origin))) {
             runs[0].first = origin;
-            return run_at(level, Few { runs, units, width: divisor.width() as i64, edge, ticks });
+            return run_at(level, Few { runs, units, width, edge, ticks });
         }
-        run_at(level, Many { runs: &self.runs, slots: &self.slots, divisor, edge, ticks });
+        if runs.steps <= STEPS && units.reach(i128::from(highest) - i128::from(first.first)) {
+            return run_at(level, Several { runs, units, width, edge, ticks });
+        }
+        run_at(level, Many { runs, divisor, edge, ticks });
     }
 
     /// Works out the rows that lie in no run; `Err` has the first one that is valid and has no answer.
@@ -216,7 +200,7 @@ impl LocalBuckets {
         // The bucket met last, since such rows are often all of one time, such as the year 9999.
         let mut met = (0, 0);
         for (row, (&ts, out)) in ts.iter().zip(out).enumerate() {
-            if !is_valid(validity, row) || self.run_of(ts).is_some() {
+            if !is_valid(validity, row) || self.runs.of(ts).is_some() {
                 continue;
             }
             if Precision::is_infinite(ts) {
@@ -244,7 +228,7 @@ fn runs(local: &LocalGrid<'_>, lowest: i64, highest: i64) -> Vec<Run<i64>> {
     let mut next = if start == i128::from(lowest) { start } else { end };
     let until = local.bucket(highest).0;
     let mut runs: Vec<Run<i64>> = Vec::new();
-    while next < until && runs.len() < MOST_RUNS {
+    while next < until && runs.len() < Runs::MOST {
         let mut run = local.run(next);
         if run.next > until {
             // Its buckets start a width apart, and one of them at `until`.
@@ -277,47 +261,98 @@ impl Run<i64> {
     }
 }
 
-/// An index of runs by time: which run holds the beginning of each slot of `2^shift` ticks.
+/// Runs one after the other, with an index by time: which of them holds the beginning of each slot of `2^shift` ticks.
+///
+/// All arrays have lengths that are powers of two and known when the loops are compiled, so that a masked index needs no
+/// check, and the compiler may gather several at once.
 #[derive(Debug, Clone)]
-struct Slots {
+struct Runs {
+    len: usize,
     from: i64,
     shift: u32,
-    runs: Vec<u16>,
+    slots: Box<[u32; SLOTS]>,
     /// The most runs that begin within one slot.
     steps: usize,
+    /// Where each run begins, then where the last one ends, then the end of time.
+    firsts: Box<[i64; RUNS]>,
+    /// Where the last bucket of each begins.
+    lasts: Box<[i64; RUNS]>,
 }
 
-impl Slots {
-    /// The index of 12 KiB stays in the first-level cache beside a block.
-    const MOST: u64 = 6 << 10;
+/// Of two weeks each, if they are to hold three centuries.
+const SLOTS: usize = 8 << 10;
+
+const RUNS: usize = 2 << 10;
+
+/// As many runs begin within a slot, if clocks are set as they mostly are.
+const STEPS: usize = 2;
+
+/// So many runs are told apart by comparisons.
+const FEW: usize = 4;
+
+fn array<T: Copy, const N: usize>(fill: T) -> Box<[T; N]> {
+    let Ok(array) = vec![fill; N].into_boxed_slice().try_into() else { unreachable!("it has this length") };
+    array
+}
+
+impl Runs {
+    /// No more than these are kept; later rows are worked out.
+    const MOST: usize = RUNS - 2;
 
     fn new(runs: &[Run<i64>]) -> Self {
+        let (mut firsts, mut lasts, mut slots) = (array(i64::MAX), array(i64::MAX), array(0));
+        for (index, run) in runs.iter().enumerate() {
+            (firsts[index], lasts[index], firsts[index + 1]) = (run.first, run.last, run.next);
+        }
         let (Some(second), Some(last)) = (runs.get(1), runs.last()) else {
-            return Self { from: 0, shift: 63, runs: vec![0], steps: 0 };
+            return Self { len: runs.len(), from: 0, shift: 63, slots, steps: 0, firsts, lasts };
         };
         let from = second.first - 1;
         let distance = last.first.abs_diff(from);
-        let shift = (0..63).find(|shift| distance >> shift < Self::MOST).unwrap_or(63);
-        let run_at = |ticks: u64| {
-            let tick = from.saturating_add_unsigned(ticks);
-            runs.partition_point(|run| run.first <= tick) - 1
-        };
-        let slots = 0..=distance >> shift;
-        let steps = slots.clone().map(|slot| {
-            let first = slot << shift;
-            run_at(first.saturating_add((1 << shift) - 1)) - run_at(first)
-        });
-        let steps = steps.max().unwrap_or_default();
-        Self { from, shift, runs: slots.map(|slot| run_at(slot << shift) as u16).collect(), steps }
+        let shift = (0..63).find(|shift| distance >> shift < SLOTS as u64 - 1).unwrap_or(63);
+        let (mut steps, mut run) = (0, 0);
+        for (slot, holds) in slots.iter_mut().enumerate() {
+            let begins_by = |run: usize, slot: usize| {
+                runs.get(run).is_some_and(|run| run.first.abs_diff(from) < (slot as u64) << shift)
+            };
+            let before = run;
+            while begins_by(run + 1, slot) {
+                run += 1;
+            }
+            steps = steps.max(run - before);
+            *holds = run as u32;
+        }
+        Self { len: runs.len(), from, shift, slots, steps, firsts, lasts }
     }
 
-    /// The index of the run that holds `ts`; of some run when none does.
     #[inline(always)]
-    fn find(&self, runs: &[Run<i64>], ts: i64) -> usize {
+    fn get(&self, index: usize) -> Run<i64> {
+        let (index, next) = (index & (RUNS - 1), (index + 1) & (RUNS - 1));
+        Run { first: self.firsts[index], last: self.lasts[index], next: self.firsts[next] }
+    }
+
+    /// The run that holds `ts`, if one does.
+    fn of(&self, ts: i64) -> Option<Run<i64>> {
+        let is_held = self.len > 0 && self.firsts[0] <= ts && ts < self.firsts[self.len];
+        is_held.then(|| self.get(self.find(ts, self.steps)))
+    }
+
+    /// The runs from that of `lowest` to that of `highest`, if they are few.
+    fn few(&self, lowest: i64, highest: i64) -> Option<[Run<i64>; FEW]> {
+        const NEVER: Run<i64> = Run { first: i64::MAX, last: i64::MAX, next: i64::MAX };
+        let first = self.find(lowest, self.steps);
+        let count = self.find(highest, self.steps) - first + 1;
+        (count <= FEW)
+            .then(|| std::array::from_fn(|index| if index < count { self.get(first + index) } else { NEVER }))
+    }
+
+    /// The index of the run that holds `ts`, as long as no more than `steps` runs begin in its slot; any one where none does.
+    #[inline(always)]
+    fn find(&self, ts: i64, steps: usize) -> usize {
         let slot = ts.max(self.from).wrapping_sub(self.from) as u64 >> self.shift;
-        let mut index: usize = self.runs[slot.min(self.runs.len() as u64 - 1) as usize].into();
-        for _ in 0..self.steps {
-            index += usize::from(ts >= runs[index].next && index + 1 < runs.len());
+        let mut index = self.slots[slot.min(SLOTS as u64 - 1) as usize & (SLOTS - 1)] as usize;
+        for _ in 0..steps {
+            index += usize::from(ts >= self.firsts[(index + 1) & (RUNS - 1)]);
         }
         index
     }
@@ -338,9 +373,6 @@ impl Kernel for Scan<'_> {
     }
 }
 
-/// So many runs are told apart by comparisons.
-const FEW: usize = 4;
-
 /// Buckets in place the ticks of a few neighbouring runs.
 struct Few<'a> {
     runs: [Run<i64>; FEW],
@@ -348,15 +380,6 @@ struct Few<'a> {
     width: i64,
     edge: Edge,
     ticks: &'a mut [i64],
-}
-
-impl Few<'_> {
-    /// The first of `runs` up to the one that holds `highest`, if they are few enough.
-    fn take(runs: &[Run<i64>], highest: i64) -> Option<[Run<i64>; FEW]> {
-        const NEVER: Run<i64> = Run { first: i64::MAX, last: i64::MAX, next: i64::MAX };
-        let count = runs.iter().take(FEW).position(|run| highest < run.next)? + 1;
-        Some(std::array::from_fn(|index| if index < count { runs[index] } else { NEVER }))
-    }
 }
 
 impl Kernel for Few<'_> {
@@ -371,25 +394,52 @@ impl Kernel for Few<'_> {
             for later in later {
                 run = if ts >= later.first { later } else { run };
             }
-            let start = run.first.wrapping_add(units.whole_widths(ts.wrapping_sub(run.first)));
-            *tick = match edge {
-                Edge::Start => start.min(run.last),
-                Edge::End => {
-                    if start >= run.last {
-                        run.next
-                    } else {
-                        start.wrapping_add(width)
-                    }
-                }
-            };
+            *tick = edge_within(run, &units, width, edge, ts);
+        }
+    }
+}
+
+/// The edge of the bucket that holds `ts`, which lies in this run.
+#[inline(always)]
+fn edge_within(run: Run<i64>, units: &Units, width: i64, edge: Edge, ts: i64) -> i64 {
+    let start = run.first.wrapping_add(units.whole_widths(ts.wrapping_sub(run.first)));
+    let end = start.wrapping_add(width);
+    match edge {
+        Edge::Start => start.min(run.last),
+        Edge::End => {
+            if start >= run.last {
+                run.next
+            } else {
+                end
+            }
+        }
+    }
+}
+
+/// Buckets in place the ticks of several runs, all within reach.
+struct Several<'a> {
+    runs: &'a Runs,
+    units: Units,
+    width: i64,
+    edge: Edge,
+    ticks: &'a mut [i64],
+}
+
+impl Kernel for Several<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { runs, units, width, edge, ticks } = self;
+        for tick in ticks {
+            *tick = edge_within(runs.get(runs.find(*tick, STEPS)), &units, width, edge, *tick);
         }
     }
 }
 
 /// Buckets in place the ticks of any runs.
 struct Many<'a> {
-    runs: &'a [Run<i64>],
-    slots: &'a Slots,
+    runs: &'a Runs,
     divisor: &'a Divisor,
     edge: Edge,
     ticks: &'a mut [i64],
@@ -400,9 +450,9 @@ impl Kernel for Many<'_> {
 
     #[inline(always)]
     fn run(self) {
-        let Self { runs, slots, divisor, edge, ticks } = self;
+        let Self { runs, divisor, edge, ticks } = self;
         for tick in ticks {
-            let run = &runs[slots.find(runs, *tick)];
+            let run = runs.get(runs.find(*tick, runs.steps));
             let start = run.start(divisor, *tick);
             *tick = match edge {
                 Edge::Start => start,
