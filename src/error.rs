@@ -118,6 +118,27 @@ pub(crate) enum Error {
         /// The zone's name in quotes, or what it is.
         value: String,
     },
+    /// A name that no zone has.
+    #[error("there is no time zone '{value}'; {}", instead_of_zone(value, nearest))]
+    UnknownZone {
+        /// The name given.
+        value: String,
+        /// Names that are nearly the same.
+        nearest: Vec<&'static str>,
+    },
+    /// A date or timestamp, as a text, in place of a time zone.
+    #[error(
+        "zone must be the name of a time zone, not '{value}'; for an origin write DATE '{value}' or TIMESTAMP '{value}', after the zone if there is one"
+    )]
+    DateForZone {
+        /// The text given.
+        value: String,
+    },
+    /// An origin that is an instant where the grid is one of readings of the wall clock.
+    #[error(
+        "origin is an instant (TIMESTAMPTZ), but beside a zone it is a reading of the wall clock; write it as TIMESTAMP '2024-01-01 06:00:00', or convert it, as in origin AT TIME ZONE zone"
+    )]
+    InstantOriginOfZone,
     /// An origin that is an instant where the timestamps are local, or the reverse.
     #[error(
         "origin is {}, but {of} is {}; convert one of them, as in origin AT TIME ZONE 'UTC'",
@@ -162,6 +183,19 @@ pub(crate) enum Error {
         /// The line.
         line: String,
     },
+}
+
+/// What to write instead of a name that no zone has.
+fn instead_of_zone(value: &str, nearest: &[&str]) -> String {
+    let names: Vec<String> = nearest.iter().map(|name| format!("'{name}'")).collect();
+    match value.strip_prefix(['+', '-']) {
+        Some(_) => format!("write an offset as 'GMT{value}'"),
+        None if value.to_ascii_uppercase().starts_with("UTC") && value.len() > 3 => {
+            format!("write an offset as 'GMT{}'", &value[3..])
+        }
+        None if names.is_empty() => "FROM time_bucket_zones() lists all names".to_owned(),
+        None => format!("did you mean {}? FROM time_bucket_zones() lists all names", names.join(" or ")),
+    }
 }
 
 /// The two kinds of timestamps.

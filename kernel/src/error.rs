@@ -18,6 +18,8 @@ pub enum Argument {
     Origin,
     /// One of these two.
     Anchor,
+    /// The time zone whose wall clock the buckets go by.
+    Zone,
     /// The timestamp itself.
     Ts,
     /// The distance between the starts of two neighbouring windows.
@@ -74,6 +76,7 @@ impl Argument {
             Self::Offset => "offset",
             Self::Origin => "origin",
             Self::Anchor => "origin or offset",
+            Self::Zone => "zone",
             Self::Ts => "ts",
             Self::Slide => "slide",
             Self::Step => "step",
@@ -129,6 +132,7 @@ impl Argument {
             }
             Self::Until => "TIMESTAMP '2024-02-01'",
             Self::Budget => "1024",
+            Self::Zone => "'America/New_York'",
             Self::Message => "'width must be positive'",
             Self::Value => "1.5",
             Self::Pane => "time_bucket_moments(x)",

@@ -242,6 +242,32 @@ impl<'a> Chunk<'a> {
         }
     }
 
+    /// The bytes of an argument in each row, a VARCHAR: UTF-8. To be asked of valid rows only.
+    pub(crate) fn bytes(&self, parameter: Parameter) -> impl Fn(usize) -> &'a [u8] {
+        self.require(parameter, Storage::Text);
+        let (len, validity) = (self.len, self.validity(parameter));
+        // SAFETY: the vector is alive and stored as `duckdb_string_t`, as was just checked.
+        let strings = unsafe {
+            sys::duckdb_vector_get_data(self.vector(parameter.index)).cast::<sys::duckdb_string_t>()
+        };
+        move |row| {
+            assert!(row < len && is_valid(validity, row), "row {row} of {len}");
+            // SAFETY: the vector holds `len` strings, and that of a valid row is initialised. Up to twelve bytes live in
+            // the string itself, more in a buffer of the vector, as `duckdb.h` says; for `'a` both. Both of the union's
+            // forms begin with the length.
+            unsafe {
+                let string = &*strings.add(row);
+                let length = string.value.inlined.length as usize;
+                let data = if length <= string.value.inlined.inlined.len() {
+                    string.value.inlined.inlined.as_ptr()
+                } else {
+                    string.value.pointer.ptr.cast_const()
+                };
+                std::slice::from_raw_parts(data.cast::<u8>(), length)
+            }
+        }
+    }
+
     /// The list of timestamps in each row: the ticks of its elements. `Err` when a valid row's list holds NULL.
     pub(crate) fn tick_lists(&self, parameter: Parameter) -> impl Fn(usize) -> Result<&'a [i64]> {
         self.require(parameter, Storage::TickList);
@@ -747,6 +773,21 @@ impl<'a> Rows<'a> {
         let index = self.index(name, Storage::Interval);
         // SAFETY: the vector is stored as `duckdb_interval`, as was just checked, whose layout `Interval` has.
         unsafe { self.data(index) }
+    }
+
+    /// Writes the text of each row to column `name`, a VARCHAR. It is called with the rows' places in the whole table.
+    pub(crate) fn write_texts<'t>(&mut self, name: &CStr, text: impl Fn(u64) -> &'t str) {
+        let index = self.index(name, Storage::Text);
+        for row in 0..self.len as sys::idx_t {
+            let text = text(self.from + row);
+            // SAFETY: the vector is alive, a VARCHAR as was just checked, and has room for `len` rows; the engine copies
+            // the text.
+            unsafe {
+                let vector = sys::duckdb_data_chunk_get_vector(self.chunk, index as sys::idx_t);
+                let len = text.len() as sys::idx_t;
+                sys::duckdb_vector_assign_string_element_len(vector, row, text.as_ptr().cast(), len);
+            }
+        }
     }
 
     /// Where the column of this name stands, which is stored so.

@@ -8,7 +8,7 @@ use kernel::{Edge, Grid, RowGrids, bucket_rows, bucket_slice};
 use std::ffi::CStr;
 
 /// The names and what each returns.
-const FUNCTIONS: [(&CStr, Edge); 3] =
+pub(super) const FUNCTIONS: [(&CStr, Edge); 3] =
     [(DUCKDBS, Edge::Start), (c"time_bucket_start", Edge::Start), (c"time_bucket_end", Edge::End)];
 
 const WIDTH: Parameter = Parameter { index: 0, argument: Argument::Width };

@@ -7,6 +7,7 @@ mod hop;
 #[cfg(feature = "identity")]
 mod identity;
 mod line;
+mod local;
 mod macros;
 mod moments;
 mod overloads;
@@ -16,6 +17,7 @@ mod series;
 mod sessions;
 mod table;
 mod types;
+mod zones;
 
 use crate::error::LoadError;
 use crate::ffi::Registry;
@@ -25,10 +27,12 @@ pub(crate) fn register(registry: &Registry) -> Result<(), LoadError> {
     #[cfg(feature = "identity")]
     identity::register(registry)?;
     bucket::register(registry)?;
+    local::register(registry)?;
     hop::register(registry)?;
     pane::register(registry)?;
     series::register(registry)?;
     moments::register(registry)?;
+    zones::register(registry)?;
     refuse::register(registry)?;
     bound::register(registry)?;
     gaps::register(registry)?;

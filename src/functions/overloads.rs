@@ -263,6 +263,10 @@ pub(super) fn anchor_ticks(
     match arguments.len() - parameter.index {
         0 => return Ok(Some(0)),
         1 => {}
+        // A zone and an origin.
+        _ if arguments.own_type_id(parameter)? == sys::DUCKDB_TYPE_DUCKDB_TYPE_VARCHAR => {
+            return Err(refused_text(&arguments.value(parameter)?));
+        }
         _ => return Err(Error::TooMany),
     }
     let (id, value) = (arguments.type_id(parameter)?, arguments.value(parameter)?);

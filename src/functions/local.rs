@@ -1,0 +1,176 @@
+//! `time_bucket`, `time_bucket_start` and `time_bucket_end` with a time zone: buckets by its wall clock.
+
+use super::bucket::FUNCTIONS;
+use super::overloads::{anchor_ticks, anchors, signature};
+use super::types::{Timestamp, Type};
+use crate::error::{Argument, Error, LoadError, Result};
+use crate::ffi::{Arguments, Chunk, Constant, Output, Parameter, Registry, Scalar};
+use kernel::{Edge, LocalBuckets, LocalRows, RowGrids, Zone, bucket_local_rows, is_valid};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+const WIDTH: Parameter = Parameter { index: 0, argument: Argument::Width };
+const TS: Parameter = Parameter { index: 1, argument: Argument::Ts };
+const ZONE: Parameter = Parameter { index: 2, argument: Argument::Zone };
+const ANCHOR: Parameter = Parameter { index: 3, argument: Argument::Anchor };
+
+/// Registers all overloads that the running engine has the types for; one of them replaces DuckDB's own.
+pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
+    for (name, edge) in FUNCTIONS {
+        let instants = Timestamp::ALL.into_iter().filter(|timestamp| timestamp.is_instant());
+        let overloads = instants.flat_map(|timestamp| {
+            let ts = Type::Timestamp(timestamp);
+            [None, Some(Type::Any)].into_iter().filter_map(move |anchor| {
+                let parameters = [Type::Interval, ts, Type::Text].into_iter().chain(anchor);
+                Some((signature(parameters, ts)?, LocalBucket { edge, timestamp }))
+            })
+        });
+        registry.scalars(name, overloads)?;
+    }
+    Ok(())
+}
+
+/// An overload that buckets by a wall clock.
+struct LocalBucket {
+    edge: Edge,
+    timestamp: Timestamp,
+}
+
+impl LocalBucket {
+    /// The type of the clock's readings.
+    const fn reading(&self) -> Timestamp {
+        match self.timestamp {
+            Timestamp::InstantNanos => Timestamp::Nanos,
+            _ => Timestamp::Micros,
+        }
+    }
+
+    /// The error about an anchor, in words for a zone's.
+    fn anchor_error(error: Error) -> Error {
+        match error {
+            Error::OtherKind { .. } => Error::InstantOriginOfZone,
+            Error::ZoneOfLocal { value } => Error::NotAnchor { value },
+            other => other,
+        }
+    }
+}
+
+impl Scalar for LocalBucket {
+    /// The buckets of all rows, unless width, zone or anchor are known at execution only.
+    type Plan = Option<Arc<LocalBuckets>>;
+
+    fn bind(&self, arguments: &Arguments<'_>) -> Result<Self::Plan> {
+        let precision = self.timestamp.precision();
+        let width = arguments.known_interval(WIDTH)?;
+        // Each is checked even while another is unknown.
+        width.map(|width| precision.length_ticks(WIDTH.argument, width)).transpose()?;
+        let zone = known_zone(arguments, ZONE)?;
+        let anchor = anchor_ticks(arguments, ANCHOR, self.reading()).map_err(Self::anchor_error)?;
+        let Some(((width, anchor), zone)) = width.zip(anchor).zip(zone) else { return Ok(None) };
+        let grid = precision.grid(WIDTH.argument, width, anchor)?;
+        Ok(Some(Arc::new(LocalBuckets::new(zone, grid, precision))))
+    }
+
+    fn execute(&self, plan: Option<&Self::Plan>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
+        let precision = self.timestamp.precision();
+        let ts = input.ticks(TS);
+        output.null_where_any_is(input);
+        let (out, validity) = output.ticks_and_validity();
+        if let Some(buckets) = plan.and_then(Option::as_ref) {
+            return buckets
+                .slice(self.edge, ts, validity, out)
+                .map_err(|out_of_range| out_of_range.error(self.edge, precision, ts).into());
+        }
+        let anchors = anchors(input, ANCHOR, self.reading()).map_err(Self::anchor_error)?;
+        let grids = RowGrids { widths: input.intervals(WIDTH)?, anchors };
+        with_zones(input, ZONE, validity, |zones, known, until| {
+            let rows = LocalRows { grids, zones, known };
+            Ok(bucket_local_rows(&rows, precision, self.edge, &ts[..until], validity, &mut out[..until])?)
+        })
+    }
+}
+
+/// The clock of a zone by its name.
+fn zone_of(name: &str) -> Result<Arc<Zone>> {
+    let is_date = || {
+        let mut parts = name.trim().splitn(3, '-');
+        let mut is_number =
+            || parts.next().is_some_and(|part| part.starts_with(|first: char| first.is_ascii_digit()));
+        is_number() && is_number() && is_number()
+    };
+    zones::find(name).ok_or_else(|| match is_date() {
+        true => Error::DateForZone { value: name.to_owned() },
+        false => Error::UnknownZone { value: name.to_owned(), nearest: zones::nearest(name) },
+    })
+}
+
+/// The one zone of all rows, `None` while it is unknown.
+pub(super) fn known_zone(arguments: &Arguments<'_>, parameter: Parameter) -> Result<Option<Arc<Zone>>> {
+    match arguments.value(parameter)? {
+        Constant::Unknown => Ok(None),
+        Constant::Null => Err(Error::Null { argument: parameter.argument }),
+        Constant::Value(given) => zone_of(&given.text()).map(Some),
+    }
+}
+
+/// The zones that a thread has met in columns, so that a row costs a look at its name and no lock.
+#[derive(Default)]
+struct Met {
+    by_name: HashMap<Box<[u8]>, u16>,
+    zones: Vec<Arc<Zone>>,
+    /// The zone of each row of a chunk.
+    rows: Vec<u16>,
+}
+
+impl Met {
+    /// More names than there are, in any one way to write each; offsets to the second are met no more often than that.
+    const MOST: usize = 4_096;
+
+    fn place(&mut self, name: &[u8]) -> Result<u16> {
+        if let Some(place) = self.by_name.get(name) {
+            return Ok(*place);
+        }
+        let zone = zone_of(&String::from_utf8_lossy(name))?;
+        let place = self.zones.len() as u16;
+        self.zones.push(zone);
+        self.by_name.insert(name.into(), place);
+        Ok(place)
+    }
+}
+
+/// Looks up the zone of each valid row, and hands `run` where each stands, among which zones, and how many rows that is: all,
+/// or those before one whose name is unknown. That row's error comes after `run`'s.
+pub(super) fn with_zones(
+    input: &Chunk<'_>,
+    parameter: Parameter,
+    validity: Option<&[u64]>,
+    run: impl FnOnce(&[u16], &[Arc<Zone>], usize) -> Result<()>,
+) -> Result<()> {
+    thread_local! {
+        static MET: RefCell<Met> = RefCell::default();
+    }
+    MET.with_borrow_mut(|met| {
+        // A chunk adds no more names than it has rows, so that places fit their type.
+        if met.zones.len() > Met::MOST {
+            *met = Met::default();
+        }
+        let name = input.bytes(parameter);
+        let mut rows = std::mem::take(&mut met.rows);
+        rows.clear();
+        let mut unknown = Ok(());
+        for row in 0..input.len() {
+            let place = if is_valid(validity, row) { met.place(name(row)) } else { Ok(0) };
+            match place {
+                Ok(place) => rows.push(place),
+                Err(error) => {
+                    unknown = Err(error);
+                    break;
+                }
+            }
+        }
+        let result = run(&rows, &met.zones, rows.len());
+        met.rows = rows;
+        result.and(unknown)
+    })
+}
