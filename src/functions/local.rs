@@ -27,8 +27,31 @@ pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
             })
         });
         registry.scalars(name, overloads)?;
+        // Without these DuckDB 1.5 would make a local time an instant by the session's time zone.
+        let locals = Timestamp::ALL.into_iter().filter(|timestamp| !timestamp.is_instant());
+        let refused = locals.filter_map(|timestamp| {
+            let ts = Type::Timestamp(timestamp);
+            Some((signature([Type::Interval, ts, Type::Text, Type::Any], ts)?, ZoneOfLocal))
+        });
+        registry.scalars(name, refused)?;
     }
     Ok(())
+}
+
+/// An overload that takes a zone and an origin beside a local time in order to refuse them.
+struct ZoneOfLocal;
+
+impl Scalar for ZoneOfLocal {
+    type Plan = ();
+
+    fn bind(&self, arguments: &Arguments<'_>) -> Result<()> {
+        anchor_ticks(arguments, Parameter { argument: Argument::Anchor, ..ZONE }, Timestamp::Micros).map(drop)
+    }
+
+    fn execute(&self, _: Option<&()>, _: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
+        output.all_null();
+        Ok(())
+    }
 }
 
 /// An overload that buckets by a wall clock.

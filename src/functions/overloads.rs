@@ -10,6 +10,7 @@
 //!   do. So that origin has a type, and an offset an overload.
 //! - What is no timestamp is taken in order to be refused, in words that help.
 
+use super::local::known_zone;
 use super::types::Timestamp::{self, InstantMicros, InstantNanos, Micros, Millis, Nanos, Seconds};
 use super::types::Type::{self, Any, BesideText, Date, Integer, Interval, JustDate, JustNumber, Text};
 use crate::error::{Argument, Error, LoadError, Result};
@@ -264,8 +265,8 @@ pub(super) fn anchor_ticks(
         0 => return Ok(Some(0)),
         1 => {}
         // A zone and an origin.
-        _ if arguments.own_type_id(parameter)? == sys::DUCKDB_TYPE_DUCKDB_TYPE_VARCHAR => {
-            return Err(refused_text(&arguments.value(parameter)?));
+        _ if arguments.type_id(parameter)? == sys::DUCKDB_TYPE_DUCKDB_TYPE_VARCHAR => {
+            return beside_local(arguments, parameter).map(|()| None);
         }
         _ => return Err(Error::TooMany),
     }
@@ -275,7 +276,7 @@ pub(super) fn anchor_ticks(
             // A parameter of a prepared statement, which has no type before it has a value.
             sys::DUCKDB_TYPE_DUCKDB_TYPE_INVALID => Ok(None),
             sys::DUCKDB_TYPE_DUCKDB_TYPE_SQLNULL => Err(Error::Null { argument: parameter.argument }),
-            sys::DUCKDB_TYPE_DUCKDB_TYPE_VARCHAR => Err(refused_text(&value)),
+            sys::DUCKDB_TYPE_DUCKDB_TYPE_VARCHAR => beside_local(arguments, parameter).map(|()| None),
             _ => Err(Error::NotAnchor { value: shown(&value, "a value of another type") }),
         };
     };
@@ -297,7 +298,17 @@ pub(super) fn anchor_ticks(
     }
 }
 
-/// A text beside a local time: a time zone, or what should be written as an origin or an offset.
+/// A text beside a local time: a time zone, or what should be written as an origin or an offset. Beside the bare word NULL,
+/// which newer engines take for a local time, a zone is one of an instant.
+fn beside_local(arguments: &Arguments<'_>, parameter: Parameter) -> Result<()> {
+    let ts = Parameter { index: parameter.index - 1, argument: Argument::Ts };
+    if matches!(arguments.value(ts)?, Constant::Null) && known_zone(arguments, parameter).is_ok() {
+        return Ok(());
+    }
+    Err(refused_text(&arguments.value(parameter)?))
+}
+
+/// What is said of it.
 fn refused_text(value: &Constant<Given>) -> Error {
     let has_digits = match value {
         Constant::Value(given) => given.text().starts_with(|first: char| first.is_ascii_digit()),

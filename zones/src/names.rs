@@ -138,5 +138,11 @@ pub fn nearest(name: &str) -> Vec<&'static str> {
         })
         .collect();
     ranked.sort_unstable();
-    ranked.into_iter().map(|(_, known)| known).take(SHOWN).collect()
+    let best = ranked.first().map_or(0, |(distance, _)| *distance);
+    ranked
+        .into_iter()
+        .take_while(|(distance, _)| *distance <= best + 1)
+        .map(|(_, known)| known)
+        .take(SHOWN)
+        .collect()
 }
