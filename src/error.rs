@@ -20,9 +20,9 @@ pub(crate) enum Error {
         /// What is NULL.
         argument: Argument,
     },
-    /// The lists of one chunk of rows are larger than memory.
+    /// The lists of one chunk of rows are larger than is allowed, or than memory.
     #[error(
-        "{windows} windows for {rows} rows are more than are made at once; use a larger step, or fewer rows at a time"
+        "{windows} windows for {rows} rows are more than are made at once, or than memory holds; use a larger step, or fewer rows at a time"
     )]
     Memory {
         /// In all lists.
