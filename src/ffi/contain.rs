@@ -38,8 +38,10 @@ pub(crate) fn contained<T>(name: &CStr, body: impl FnOnce() -> T) -> Result<T, B
     catch(body).map_err(line)
 }
 
-/// An error's line as C text, whatever its `Display` does.
-fn line_of(name: &CStr, error: &impl Line) -> CString {
+/// An error's line as C text, whatever its `Display` does. One function for all callbacks, of which there are many.
+#[cold]
+#[inline(never)]
+fn line_of(name: &CStr, error: &dyn Line) -> CString {
     let line = || {
         fault::point("display");
         let line = error.line(&name.to_string_lossy()).replace(['\n', '\r', '\0'], " ");
@@ -72,14 +74,19 @@ pub(super) fn contain_quietly<T>(default: T, body: impl FnOnce() -> T) -> T {
 
 /// `body`'s value, or the message that it panicked with.
 fn catch<T>(body: impl FnOnce() -> T) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(body)).map_err(|payload| {
-        let message = message_of(payload.as_ref()).to_owned();
-        // A payload's destructor may panic in its turn; its second payload is leaked to end the chain.
-        if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-            std::mem::forget(second);
-        }
-        message
-    })
+    catch_unwind(AssertUnwindSafe(body)).map_err(message_and_end)
+}
+
+/// What was panicked with, whose payload ends here.
+#[cold]
+#[inline(never)]
+fn message_and_end(payload: Box<dyn Any + Send>) -> String {
+    let message = message_of(payload.as_ref()).to_owned();
+    // A payload's destructor may panic in its turn; its second payload is leaked to end the chain.
+    if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(second);
+    }
+    message
 }
 
 fn message_of(payload: &(dyn Any + Send)) -> &str {
