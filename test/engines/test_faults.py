@@ -75,12 +75,16 @@ def test_a_panic_becomes_an_error(in_process, faults, tmp_path, callback, expect
 
 
 SERIES = "SELECT count(*) FROM time_bucket_series(INTERVAL '1 second', TIMESTAMP '2024-01-01', TIMESTAMP '2024-01-02')"
-TABLES = {"table": ("time_bucket_series", SERIES), "macros": ("time_bucket_macros", "SELECT count(*) > 5 FROM time_bucket_macros()")}
+#  what the callbacks are of, their names, a function and a query of the kind
+KINDS = [
+    ("table", ("bind", "init", "produce"), "time_bucket_series", SERIES),
+    ("macros", ("bind", "init", "produce"), "time_bucket_macros", "SELECT count(*) > 5 FROM time_bucket_macros()"),
+    ("aggregate", ("update", "combine", "finalize"), "time_bucket_moments", "SELECT time_bucket_moments(i) FROM range(10000) r(i)"),
+]
 
 
-@pytest.mark.parametrize("callback", ["bind", "init", "produce"])
-@pytest.mark.parametrize("table", TABLES)
-def test_a_panic_in_a_table_function_becomes_an_error(in_process, faults, table, callback):
+@pytest.mark.parametrize("fault, name, sql", [(f"{kind} {callback}", name, sql) for kind, callbacks, name, sql in KINDS for callback in callbacks])
+def test_a_panic_in_a_table_or_aggregate_function_becomes_an_error(in_process, faults, fault, name, sql):
     code = """
         connection = duckdb.connect(config=CONFIG)
         connection.execute(f"LOAD '{EXTENSION}'")
@@ -94,9 +98,8 @@ def test_a_panic_in_a_table_function_becomes_an_error(in_process, faults, table,
             os.environ["TIME_BUCKET_FAULT"] = ""
             assert connection.execute(sys.argv[1]).fetchall() == right
     """
-    name, sql = TABLES[table]
-    output = in_process(code, sql, f"{table} {callback}", file=faults)
-    assert output.count(f"{name}: unexpected panic: fault injected into {table} {callback};") == 3
+    output = in_process(code, sql, fault, file=faults)
+    assert output.count(f"{name}: unexpected panic: fault injected into {fault};") == 3
 
 
 def test_a_panic_fails_load_with_its_reason_and_leaves_nothing_registered(in_process, faults):
@@ -201,7 +204,7 @@ def test_memory_limit(connect, tmp_path):
 def test_lists_that_no_memory_is_left_for_are_an_error(in_process):
     """The address space is limited, so that the engine's allocations fail, in several threads at once.
 
-    Each chunk of rows wants 2,048 lists of 100,000 windows, which is 3.3 GB.
+    Each chunk of rows wants 2,048 lists of 2,000 windows, which is 66 MB.
     """
     code = """
         import resource
