@@ -132,13 +132,14 @@ test-engines-%: $(NEEDED)
 .PHONY: test-docs
 test-docs: $(EXT) $(CLI) build/data/flights.csv
 	$(PYTHON) scripts/check_docs.py --self-test $(CLI) $(EXT) build/data
-	$(PYTHON) scripts/check_docs.py $(CLI) $(EXT) build/data README.md docs/windows.md docs/cookbook.md
+	$(PYTHON) scripts/check_docs.py $(CLI) $(EXT) build/data README.md docs/windows.md docs/cookbook.md docs/local-time.md
 
 ## soak-short: the soak test with a fixed seed, as a part of `make test`
 .PHONY: soak-short
 soak-short: $(EXT) $(call engines,$(ENGINES))
 	set -e; for engine in $(call engines,$(ENGINES)); do \
 	  $$engine test/soak/soak.py --extension $(EXT) --seed 1 --values 2000000 --quiet; \
+	  $$engine test/soak/local_time.py --extension $(EXT) --seed 1 --zones 25; \
 	  $$engine test/fuzz_sql.py --extension $(EXT) --seed 1 --seconds 5; \
 	done
 

@@ -4,8 +4,8 @@
     build/engine-2.0.1/bin/python test/fuzz_sql.py --extension FILE [--seed N] [--seconds N]
 
 A query is a type of timestamp, a table or nested query, calls of the functions nested in each other and in other expressions,
-and one of SHAPES around them. Its twin has HUGEINT arithmetic in the functions' place, which the engine computes by itself. Both
-run, and their rows or their being errors have to agree. Half of the queries read the table `e` of extremes, where infinities,
+and one of SHAPES around them. Its twin has HUGEINT arithmetic in the functions' place, which the engine computes by itself, or for
+local time the oracle of soak/clock.py as a function in Python. Both run, and their rows or their being errors have to agree. Half of the queries read the table `e` of extremes, where infinities,
 the ends of the range and huge widths meet, and TRY is around the calls. A difference prints the seed and both queries.
 """
 
@@ -15,16 +15,20 @@ import re
 import sys
 import time
 import warnings
+from functools import cache
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "soak"))
+import clock  # noqa: E402
 from oracle import DAY, INFINITIES, TYPES  # noqa: E402
 
 warnings.filterwarnings("ignore", message="Arrow output on a DB-API")
 UNSIGNED = 2**64 - 1
+ZONES = {name.lower(): name for name in clock.NAMES}
 
 # What can stand around a call, and around a query's calls. In SHAPES {s} is a source of rows; {c} and {d} are calls, {v} and {x}
 # expressions around calls, {h} a call of time_bucket_hop, {p} a call with the parameters of EXECUTE; {T} is the type, {n} a
@@ -142,10 +146,65 @@ def any_bucket(of, width, ts, third, end):
     """The same for any values: infinities stay, a NULL gives NULL, and two casts fail for an edge out of the finite range."""
     row = f"struct_pack(ts := {ts}, w := {length(of, width)}, a := {anchor(of, third)})"
     edge = start(ticks(of, "r.ts"), "r.w", "r.a") + " + r.w" * end
+    return any_edge(of, row, edge, "r.w IS NOT NULL AND r.a IS NOT NULL")
+
+
+def any_edge(of, row, edge, known):
     above_low = f"({edge} - {of.low})::UBIGINT::HUGEINT"
     finite = f"({above_low} + {UNSIGNED - (of.high - of.low)})::UBIGINT::HUGEINT - {UNSIGNED - of.high}"
-    infinite = f"r.ts IN ({', '.join(map(of.sql, INFINITIES))}) AND r.w IS NOT NULL AND r.a IS NOT NULL"
+    infinite = f"r.ts IN ({', '.join(map(of.sql, INFINITIES))}) AND {known}"
     return f"list_transform([{row}], lambda r: CASE WHEN {infinite} THEN r.ts ELSE {made(of, finite)} END)[1]"
+
+
+def local_edge(of, width, ts, zone, third, end):
+    """An edge of local time, by the function in Python."""
+    return made(of, local_call(of, end, ticks(of, ts), length(of, width), reading(of, third), zone))
+
+
+def any_local_edge(of, width, ts, zone, third, end):
+    row = f"struct_pack(ts := {ts}, w := {length(of, width)}, a := {reading(of, third)}, z := {zone})"
+    return any_edge(of, row, local_call(of, end, ticks(of, "r.ts"), "r.w", "r.a", "r.z"), "r.w IS NOT NULL AND r.a IS NOT NULL AND r.z IS NOT NULL")
+
+
+def local_call(of, end, *values):
+    return f"{local_name(of, end)}({', '.join(f'({value})::VARCHAR' for value in values)})::HUGEINT"
+
+
+def local_name(of, end):
+    return f"local_{'end' if end else 'start'}_{of.name.lower()}"
+
+
+def reading(of, third):
+    """The ticks of an origin as the wall's reading, or of an offset."""
+    kind, text = third
+    return f"(epoch_us(({text})::TIMESTAMP)::HUGEINT * 1000 // {of.nanos})" if kind == "origin" else anchor(of, third)
+
+
+@cache
+def buckets(zone, width, origin, second):
+    return clock.Buckets(clock.zone(zone), width, origin, second)
+
+
+def create_local(connection, of, end):
+    """The function: columns of text, since neither BIGINT nor HUGEINT holds all of them on its way through Python."""
+    second = DAY // of.nanos // 86_400
+
+    def edges(ticks, widths, origins, zones):
+        rows = list(zip(*(column.to_pylist() for column in (ticks, widths, origins, zones))))
+        found = {}
+        for row in set(rows):
+            tick, width, origin = map(int, row[:3])
+            name = ZONES[row[3].lower()]
+            if width < clock.FAR // 4:
+                grid = buckets(name, width, origin % width, second)
+                near = np.array([max(-clock.FAR, min(clock.FAR, tick))])
+                if grid.bulk(near)[0]:
+                    found[row] = str(grid(near)[end][0])
+                    continue
+            found[row] = str(clock.bucket(clock.zone(name), width, origin, tick, second)[end])
+        return pa.array([found[row] for row in rows], pa.string())
+
+    connection.create_function(local_name(of, end), edges, ["VARCHAR"] * 4, "VARCHAR", type="arrow")
 
 
 def hop(of, slide, size, ts, third):
@@ -191,6 +250,29 @@ class Query:
         written_out = any_bucket if self.extreme else bucket
         return f"{function}({width}, {ts[0]}{more})", written_out(self.of, width, ts[1], third, end)
 
+    def zone(self):
+        r = self.r
+        names = [r.choice([*ZONES.values()]) for _ in range(3)]
+        names = r.choice([names, [name.lower() for name in names], ["America/New_York", "Australia/Lord_Howe", "Pacific/Apia"]])
+        return r.choice([f"'{names[0]}'", f"'{names[0]}'", f"(CASE WHEN g > 2 THEN '{names[0]}' ELSE '{names[1]}' END)",
+                         f"['{names[0]}', '{names[1]}', '{names[2]}', NULL][1 + (g % 4)::BIGINT]"])
+
+    def local_third(self):
+        """A reading, constant or one of a few, as each is a grid that the oracle prepares."""
+        r = self.r
+        return r.choice([
+            ("epoch", None), ("epoch", None), ("offset", f"INTERVAL '{r.randint(-9, 9)} hours {r.randint(0, 59)} minutes'"),
+            ("offset", "to_days((g - 3)::INTEGER)"), ("origin", f"TIMESTAMP '{r.randint(1900, 2100)}-0{r.randint(1, 9)}-1{r.randint(0, 9)} 0{r.randint(0, 9)}:30:00'"),
+            ("origin", f"DATE '20{r.randint(10, 90)}-0{r.randint(1, 9)}-05'"), ("origin", "org::TIMESTAMP"), ("origin", "org::DATE"),
+        ])
+
+    def both_local(self, function, width, ts, end):
+        """A call with a zone, and what it is written out."""
+        zone, third = self.zone(), self.local_third()
+        more = f", {third[1]}" if third[1] else ""
+        written_out = any_local_edge if self.extreme else local_edge
+        return f"{function}({width}, {ts[0]}, {zone}{more})", written_out(self.of, width, ts[1], zone, third, end)
+
     def call(self, depth=0):
         r = self.r
         ts = r.choice(["ts", "ts", "ts", "coalesce(ts, org)", "greatest(ts, org)",
@@ -198,7 +280,8 @@ class Query:
         ts = self.call(depth + 1) if depth < 2 and r.random() < 0.3 else (ts, ts)
         end = r.random() < 0.4
         function = "time_bucket_end" if end else r.choice(["time_bucket", "time_bucket", "time_bucket_start"])
-        call = self.both(function, self.width(), ts, self.third(), end)
+        local = self.of.instant and r.random() < 0.4
+        call = self.both_local(function, self.width(), ts, end) if local else self.both(function, self.width(), ts, self.third(), end)
         return tuple(f"TRY({text})" for text in call) if self.guarded and depth == 0 else call
 
     def value(self):
@@ -288,6 +371,8 @@ def connect(extension, types):
     connection.execute("SET TimeZone = 'UTC'")
     for of in types:
         connection.execute(tables(of))
+        for end in (False, True) if of.instant else ():
+            create_local(connection, of, end)
     return connection
 
 

@@ -17,6 +17,13 @@ soak: $(EXT) $(call engines,$(ENGINES))
 	  $$engine test/soak/soak.py --extension $(EXT) --seed $${SEED:-$$RANDOM} --values $(or $(VALUES),50000000); \
 	done
 
+## soak-local: the same for local time: every zone, near each change of its clock from 1900 to 2100, with every width
+.PHONY: soak-local
+soak-local: $(EXT) $(call engines,$(ENGINES))
+	for engine in $(call engines,$(ENGINES)); do \
+	  $$engine test/soak/local_time.py --extension $(EXT) --seed $${SEED:-$$RANDOM}; \
+	done
+
 ## stress: 64 connections that bind, execute and fail, for minutes
 .PHONY: stress
 stress: $(NEEDED)
@@ -81,6 +88,7 @@ build/peers/bin/python: test/peers/requirements.txt
 .PHONY: peers
 peers: $(EXT) build/peers/bin/python
 	build/peers/bin/python test/peers/compare.py --extension $(EXT) $(if $(WRITE),--write)
+	build/peers/bin/python test/peers/local.py --extension $(EXT) $(if $(WRITE),--write)
 
 ## loading-table: write docs/loading.md anew
 .PHONY: loading-table

@@ -159,6 +159,10 @@ def bucket_refusals():
     return ["the bucket's .* is out of range"]
 
 
+def zone_refusals():
+    return ["there is no time zone '.*'", "zone must"]
+
+
 def window_refusals(*arguments):
     return [f"a window bound for {argument} '.*' is out of range" for argument in arguments]
 

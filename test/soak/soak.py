@@ -5,7 +5,7 @@
 
 The Python that runs this is the engine's. A block is one query shape: type, function, width, anchor, how each
 reaches the function (literal, folded expression, prepared parameter, column), how the rows do (scan, table, filter, join,
-CASE, one constant row), and a distribution of timestamps. The window functions have blocks of their own, in windows.py.
+CASE, one constant row), and a distribution of timestamps. The window functions and local time have blocks of their own, in windows.py and local_time.py.
 A difference prints one SELECT that shows it, and the exit status is 1.
 """
 
@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+from local_time import Local  # noqa: E402
 from oracle import OUT, bucket, bucket_refusals, buckets, refusals  # noqa: E402
 from session import SECONDS, TRIED, Arguments, Difference, Session, Timestamp, arrow, literals  # noqa: E402
 from windows import Windows  # noqa: E402
@@ -27,7 +28,7 @@ from windows import Windows  # noqa: E402
 class Soak(Session):
     def __init__(self, extension, seed):
         super().__init__(extension, seed)
-        self.windows = Windows(self)
+        self.windows, self.local = Windows(self), Local(self)
 
     def block(self, size):
         r, n = self.random, self.numpy
@@ -136,6 +137,8 @@ class Soak(Session):
                 self.refusal()
             elif kind < 0.25:
                 self.windows.blocks()
+            elif kind < 0.32:
+                self.local.blocks()
             else:
                 size = self.random.choice([1, 2, 63, 64, 65, 500, 2047, 2048, 2049, 4097, 122_880, 122_881, 600_000])
                 self.block(size)
