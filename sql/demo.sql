@@ -57,23 +57,24 @@ FROM (VALUES (TIMESTAMP_NS '1969-12-31 23:59:59.999999999'),
              (TIMESTAMP_NS '2013-02-08 16:00:00.000000999'),
              (TIMESTAMP_NS '2013-02-08 16:00:00.000001000')) AS events(ts);
 
--- 5. The clocks go forward on 10 March. A TIMESTAMPTZ is bucketed by its instant: every day has
---    24 hours, and the grid that passed through midnight passes through 01:00 from then on.
+-- 5. The clocks go forward on 10 March. With the name of a time zone, buckets go by its clock: days
+--    are from midnight to midnight, and 10 March has 23 hours.
 SET TimeZone = 'America/New_York';
+SELECT time_bucket(INTERVAL '1 day', ts, 'America/New_York') AS starts,
+       time_bucket_end(INTERVAL '1 day', ts, 'America/New_York') AS ends,
+       count(*) AS hours
+FROM weather
+WHERE airport = 'JFK' AND ts >= '2013-03-09 00:00:00' AND ts < '2013-03-12 00:00:00'
+GROUP BY starts, ends
+ORDER BY starts;
+
+--    Without a zone, a TIMESTAMPTZ is bucketed by its instant: every day has 24 hours, and the grid
+--    that passed through midnight passes through 01:00 from then on.
 SELECT time_bucket(INTERVAL '1 day', ts, TIMESTAMPTZ '2013-03-09 00:00:00') AS starts,
        time_bucket_end(INTERVAL '1 day', ts, TIMESTAMPTZ '2013-03-09 00:00:00') AS ends,
        count(*) AS hours
 FROM weather
 WHERE airport = 'JFK' AND ts >= '2013-03-09 00:00:00' AND ts < '2013-03-12 01:00:00'
-GROUP BY starts, ends
-ORDER BY starts;
-
---    For days from midnight to midnight, bucket the local time: 10 March has 23 hours.
-SELECT time_bucket(INTERVAL '1 day', local_ts) AS starts,
-       time_bucket_end(INTERVAL '1 day', local_ts) AS ends,
-       count(*) AS hours
-FROM weather
-WHERE airport = 'JFK' AND local_ts >= '2013-03-09' AND local_ts < '2013-03-12'
 GROUP BY starts, ends
 ORDER BY starts;
 
