@@ -14,6 +14,8 @@ bench: $(EXT) $(EXT_BENCH) $(call engines,$(ENGINES))
 	set -e; for engine in $(ENGINES); do \
 	  $(call engine,$$engine) bench/sql.py --extension $(EXT_BENCH) --package $(EXT) --rows $(ROWS) \
 	    --rounds $(ROUNDS) --json build/bench/sql-$$engine.json; \
+	  build/engine-$$engine/bin/python bench/local.py --extension $(EXT) --rows $(ROWS) --rounds $(ROUNDS) \
+	    --json build/bench/local-$$engine.json; \
 	done
 	$(REPORT)
 
@@ -27,6 +29,8 @@ build/race/bin/python: bench/requirements.txt Cargo.toml
 bench-peers: $(EXT) build/race/bin/python
 	build/race/bin/python bench/peers.py --extension $(EXT) --rows $(ROWS) --rounds $(ROUNDS) \
 	  --json build/bench/peers.json
+	build/race/bin/python bench/local.py --peers --extension $(EXT) --rows $(ROWS) --rounds $(ROUNDS) \
+	  --json build/bench/local-peers.json
 	$(REPORT)
 
 ## bench-growth: 10^5 to 10^9 generated rows

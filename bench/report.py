@@ -81,6 +81,20 @@ def peer_goals_table(results) -> str:
     return table(["what", "at most", "measured"], rows)
 
 
+def local_costs_table(engines) -> str:
+    """Nanoseconds a row of each case of local time, and of each way to bucket them."""
+    found = {}
+    for number, results in enumerate(engines):
+        for name, ns in results["costs"].items():
+            way, _, rows = name.partition(", ")
+            found.setdefault((way, rows or "random year"), {})[number] = ns
+    return table(
+        ["ns a row", *(f"DuckDB {results['engine']}" for results in engines)],
+        [[f"{way}, {rows}", *(f"{cells[number]:,.2f}" if number in cells else "" for number in range(len(engines)))]
+         for (way, rows), cells in found.items()],
+    )
+
+
 def growth_table(engines) -> str:
     """Cost and memory by the number of rows."""
     header = ["rows"]
@@ -163,6 +177,7 @@ def main() -> None:
     for name in [name for name, results in found.items() if results["rows"] < FULL_RUN]:
         print(f"report: {name} has {found.pop(name)['rows']:,} rows only, so {document} keeps what it says")
     sql = [results for name, results in found.items() if name.startswith("sql-")]
+    local = [results for name, results in found.items() if name.startswith("local-") and name != "local-peers"]
     growth = [results for name, results in found.items() if name.startswith("growth-")]
     filled = {}
     if sql:
@@ -175,6 +190,11 @@ def main() -> None:
             f"One thread:\n\n{peers_table(peers, 1)}\n\nTwo threads:\n\n{peers_table(peers, 2)}\n\n{machine_line(peers)}"
         )
         svg.write_text(chart(peers))
+    if local:
+        filled["local"] = "\n\n".join([goals_table(local), local_costs_table(local), machine_line(local[0])])
+    if "local-peers" in found:
+        peers = found["local-peers"]
+        filled["local peers"] = "\n\n".join([goals_table([peers]), local_costs_table([peers]), machine_line(peers)])
     if growth:
         filled["growth"] = growth_table(growth) + "\n\n" + machine_line(growth[0])
     text = document.read_text()
