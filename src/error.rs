@@ -134,6 +134,14 @@ pub(crate) enum Error {
         /// The text given.
         value: String,
     },
+    /// A time zone beside a range of local times.
+    #[error(
+        "a time zone, as '{value}' is, needs instants, and from and until are local times; write TIMESTAMPTZ '…'"
+    )]
+    ZoneOfLocalRange {
+        /// The zone's name.
+        value: String,
+    },
     /// An origin that is an instant where the grid is one of readings of the wall clock.
     #[error(
         "origin is an instant (TIMESTAMPTZ), but beside a zone it is a reading of the wall clock; write it as TIMESTAMP '2024-01-01 06:00:00', or convert it, as in origin AT TIME ZONE zone"

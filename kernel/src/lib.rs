@@ -48,6 +48,7 @@ mod local_rows;
 mod local_slice;
 #[cfg(test)]
 mod local_tests;
+mod local_windows;
 mod mixed;
 mod moments;
 #[cfg(test)]
@@ -78,6 +79,7 @@ pub use interval::Interval;
 pub use local::LocalGrid;
 pub use local_rows::{LocalRows, bucket_local_rows};
 pub use local_slice::LocalBuckets;
+pub use local_windows::{LocalHops, LocalSeries, count_local_windows, local_hop, write_local_windows};
 pub use moments::{Moments, Pane, Value, Whole};
 pub use pane::{Panes, cadence_nanos, cadence_of, lookback_nanos, pane_width};
 pub use precision::Precision;

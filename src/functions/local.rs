@@ -1,11 +1,14 @@
-//! `time_bucket`, `time_bucket_start` and `time_bucket_end` with a time zone: buckets by its wall clock.
+//! `time_bucket`, `time_bucket_start`, `time_bucket_end` and `time_bucket_hop` with a time zone: buckets by its wall clock.
 
 use super::bucket::FUNCTIONS;
 use super::overloads::{anchor_ticks, anchors, signature};
 use super::types::{Timestamp, Type};
 use crate::error::{Argument, Error, LoadError, Result};
-use crate::ffi::{Arguments, Chunk, Constant, Output, Parameter, Registry, Scalar};
-use kernel::{Edge, LocalBuckets, LocalRows, RowGrids, Zone, bucket_local_rows, is_valid};
+use crate::ffi::{Arguments, Chunk, Constant, Output, Parameter, Registry, Room, Scalar};
+use kernel::{
+    Edge, LocalBuckets, LocalHops, LocalRows, RowGrids, Zone, bucket_local_rows, count_local_windows,
+    is_valid, local_hop, write_local_windows,
+};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -35,7 +38,15 @@ pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
         });
         registry.scalars(name, refused)?;
     }
-    Ok(())
+    let instants = Timestamp::ALL.into_iter().filter(|timestamp| timestamp.is_instant());
+    let hops = instants.flat_map(|timestamp| {
+        let ts = Type::Timestamp(timestamp);
+        [None, Some(Type::Any)].into_iter().filter_map(move |anchor| {
+            let parameters = [Type::Interval, Type::Interval, ts, Type::Text].into_iter().chain(anchor);
+            Some((signature(parameters, Type::Windows(timestamp))?, LocalHop { timestamp }))
+        })
+    });
+    registry.scalars(c"time_bucket_hop", hops)
 }
 
 /// An overload that takes a zone and an origin beside a local time in order to refuse them.
@@ -60,22 +71,20 @@ struct LocalBucket {
     timestamp: Timestamp,
 }
 
-impl LocalBucket {
-    /// The type of the clock's readings.
-    const fn reading(&self) -> Timestamp {
-        match self.timestamp {
-            Timestamp::InstantNanos => Timestamp::Nanos,
-            _ => Timestamp::Micros,
-        }
+/// The type of the readings of a clock at instants of this type.
+pub(super) const fn reading(timestamp: Timestamp) -> Timestamp {
+    match timestamp {
+        Timestamp::InstantNanos => Timestamp::Nanos,
+        _ => Timestamp::Micros,
     }
+}
 
-    /// The error about an anchor, in words for a zone's.
-    fn anchor_error(error: Error) -> Error {
-        match error {
-            Error::OtherKind { .. } => Error::InstantOriginOfZone,
-            Error::ZoneOfLocal { value } => Error::NotAnchor { value },
-            other => other,
-        }
+/// An error about an anchor, in words for a zone's.
+pub(super) fn anchor_error(error: Error) -> Error {
+    match error {
+        Error::OtherKind { .. } => Error::InstantOriginOfZone,
+        Error::ZoneOfLocal { value } => Error::NotAnchor { value },
+        other => other,
     }
 }
 
@@ -89,7 +98,7 @@ impl Scalar for LocalBucket {
         // Each is checked even while another is unknown.
         width.map(|width| precision.length_ticks(WIDTH.argument, width)).transpose()?;
         let zone = known_zone(arguments, ZONE)?;
-        let anchor = anchor_ticks(arguments, ANCHOR, self.reading()).map_err(Self::anchor_error)?;
+        let anchor = anchor_ticks(arguments, ANCHOR, reading(self.timestamp)).map_err(anchor_error)?;
         let Some(((width, anchor), zone)) = width.zip(anchor).zip(zone) else { return Ok(None) };
         let grid = precision.grid(WIDTH.argument, width, anchor)?;
         Ok(Some(Arc::new(LocalBuckets::new(zone, grid, precision))))
@@ -105,7 +114,7 @@ impl Scalar for LocalBucket {
                 .slice(self.edge, ts, validity, out)
                 .map_err(|out_of_range| out_of_range.error(self.edge, precision, ts).into());
         }
-        let anchors = anchors(input, ANCHOR, self.reading()).map_err(Self::anchor_error)?;
+        let anchors = anchors(input, ANCHOR, reading(self.timestamp)).map_err(anchor_error)?;
         let grids = RowGrids { widths: input.intervals(WIDTH)?, anchors };
         with_zones(input, ZONE, validity, |zones, known, until| {
             let rows = LocalRows { grids, zones, known };
@@ -114,8 +123,72 @@ impl Scalar for LocalBucket {
     }
 }
 
+/// An overload for windows of local buckets.
+struct LocalHop {
+    timestamp: Timestamp,
+}
+
+impl LocalHop {
+    const SLIDE: Parameter = Parameter { index: 0, argument: Argument::Slide };
+    const SIZE: Parameter = Parameter { index: 1, argument: Argument::Size };
+    const TS: Parameter = Parameter { index: 2, argument: Argument::Ts };
+    const ZONE: Parameter = Parameter { index: 3, argument: Argument::Zone };
+    const ANCHOR: Parameter = Parameter { index: 4, argument: Argument::Anchor };
+
+    fn write(
+        &self,
+        hops: &LocalHops<'_>,
+        input: &Chunk<'_>,
+        until: usize,
+        output: &mut Output<'_>,
+    ) -> Result<()> {
+        let (precision, ts) = (self.timestamp.precision(), &input.ticks(Self::TS)[..until]);
+        let (lists, validity) = output.lists_and_validity();
+        let windows = count_local_windows(hops, precision, ts, validity, lists)?;
+        let (lists, [starts, ends]) = output.records(windows, Room::Expansion)?;
+        Ok(write_local_windows(hops, precision, ts, lists, starts, ends)?)
+    }
+}
+
+impl Scalar for LocalHop {
+    /// The buckets of all rows and how many make a window, unless something is known at execution only.
+    type Plan = Option<(Arc<LocalBuckets>, u64)>;
+
+    fn bind(&self, arguments: &Arguments<'_>) -> Result<Self::Plan> {
+        let precision = self.timestamp.precision();
+        let length = |parameter: Parameter| {
+            let length = arguments.known_interval(parameter)?;
+            length.map(|length| precision.length_ticks(parameter.argument, length)).transpose()?;
+            Ok::<_, Error>(length)
+        };
+        let (slide, size) = (length(Self::SLIDE)?, length(Self::SIZE)?);
+        let count = slide.zip(size).map(|(slide, size)| local_hop(precision, slide, size)).transpose()?;
+        let zone = known_zone(arguments, Self::ZONE)?;
+        let anchor = anchor_ticks(arguments, Self::ANCHOR, reading(self.timestamp)).map_err(anchor_error)?;
+        let Some((((slide, count), anchor), zone)) = slide.zip(count).zip(anchor).zip(zone) else {
+            return Ok(None);
+        };
+        let grid = precision.grid(Argument::Slide, slide, anchor)?;
+        Ok(Some((Arc::new(LocalBuckets::new(zone, grid, precision)), count)))
+    }
+
+    fn execute(&self, plan: Option<&Self::Plan>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
+        output.null_where_any_is(input);
+        if let Some((buckets, count)) = plan.and_then(Option::as_ref) {
+            return self.write(&LocalHops::One(buckets, *count), input, input.len(), output);
+        }
+        let validity = output.lists_and_validity().1.map(<[u64]>::to_vec);
+        let anchors = anchors(input, Self::ANCHOR, reading(self.timestamp)).map_err(anchor_error)?;
+        let (slides, sizes) = (input.intervals(Self::SLIDE)?, input.intervals(Self::SIZE)?);
+        with_zones(input, Self::ZONE, validity.as_deref(), |zones, known, until| {
+            let hops = LocalHops::Rows { slides, sizes, anchors, zones, known };
+            self.write(&hops, input, until, output)
+        })
+    }
+}
+
 /// The clock of a zone by its name.
-fn zone_of(name: &str) -> Result<Arc<Zone>> {
+pub(super) fn zone_of(name: &str) -> Result<Arc<Zone>> {
     let is_date = || {
         let mut parts = name.trim().splitn(3, '-');
         let mut is_number =

@@ -1,15 +1,16 @@
 //! `time_bucket_series` and `time_bucket_cover`.
 
+use super::local::{anchor_error, reading, zone_of};
 use super::table::{ORIGIN, columns, interval, origin_ticks, parameters, ticks_of};
 use super::types::{STALENESS, Timestamp, Type, WINDOW_END, WINDOW_START};
-use crate::error::{Argument, LoadError, Result};
+use crate::error::{Argument, Error, LoadError, Result};
 use crate::ffi::{Bound, Parameter, Registry, Rows, Table, TableArguments};
-use kernel::{Cover, Series};
+use kernel::{Cover, LocalBuckets, LocalSeries, Series};
 use std::ffi::CStr;
 
 /// Registers both.
 pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
-    if let Some(parameters) = parameters(3, &[(ORIGIN, Type::Any)]) {
+    if let Some(parameters) = parameters(3, &[(ORIGIN, Type::Any), (SeriesOf::ZONE, Type::Text)]) {
         registry.table(c"time_bucket_series", &parameters, SeriesOf)?;
     }
     if let Some(parameters) = parameters(4, &[(ORIGIN, Type::Any)]) {
@@ -25,29 +26,61 @@ impl SeriesOf {
     const WIDTH: Parameter = Parameter { index: 0, argument: Argument::Width };
     const FROM: Parameter = Parameter { index: 1, argument: Argument::From };
     const UNTIL: Parameter = Parameter { index: 2, argument: Argument::Until };
+    const ZONE: &CStr = c"zone";
+}
+
+/// The buckets of a grid, or of a zone's wall clock.
+enum Buckets {
+    Plain(Series),
+    Local(LocalSeries),
 }
 
 impl Table for SeriesOf {
-    type Plan = Series;
+    type Plan = Buckets;
 
-    fn bind(&self, arguments: &TableArguments) -> Result<Bound<Series>> {
+    fn bind(&self, arguments: &TableArguments) -> Result<Bound<Buckets>> {
         let value = interval(arguments, Self::WIDTH)?;
         let from = arguments.required(Self::FROM)?;
         let until = arguments.required(Self::UNTIL)?;
         let (from, timestamp) = ticks_of(&from, Argument::From, &Timestamp::ALL, Argument::From)?;
         let (until, _) = ticks_of(&until, Argument::Until, &[timestamp], Argument::From)?;
         let precision = timestamp.precision();
-        let anchor = origin_ticks(arguments, timestamp, Argument::From)?;
-        let grid = precision.grid(Argument::Width, value, anchor)?;
-        let plan = Series::new(&grid, precision, from, until)?;
+        let (plan, len) = if let Some(zone) = arguments.named(Self::ZONE) {
+            if zone.is_null() {
+                return Err(Error::Null { argument: Argument::Zone });
+            }
+            if !timestamp.is_instant() {
+                return Err(Error::ZoneOfLocalRange { value: zone.text() });
+            }
+            let zone = zone_of(&zone.text())?;
+            let anchor = origin_ticks(arguments, reading(timestamp), Argument::From).map_err(anchor_error)?;
+            let grid = precision.grid(Argument::Width, value, anchor)?;
+            let series = LocalSeries::new(&LocalBuckets::new(zone, grid, precision), from, until)?;
+            let len = series.len();
+            (Buckets::Local(series), len)
+        } else {
+            let anchor = origin_ticks(arguments, timestamp, Argument::From)?;
+            let series =
+                Series::new(&precision.grid(Argument::Width, value, anchor)?, precision, from, until)?;
+            (Buckets::Plain(series), series.len())
+        };
         let ts = Type::Timestamp(timestamp);
-        Ok(Bound { plan, len: plan.len(), columns: columns([(WINDOW_START, ts), (WINDOW_END, ts)]) })
+        Ok(Bound { plan, len, columns: columns([(WINDOW_START, ts), (WINDOW_END, ts)]) })
     }
 
-    fn write(&self, series: &Series, rows: &mut Rows<'_>) -> Result<()> {
-        let ((starts, ends), from) = (series.bounds(), rows.from());
-        starts.write(from, rows.ticks(WINDOW_START));
-        ends.write(from, rows.ticks(WINDOW_END));
+    fn write(&self, buckets: &Buckets, rows: &mut Rows<'_>) -> Result<()> {
+        let from = rows.from();
+        match buckets {
+            Buckets::Plain(series) => {
+                let (starts, ends) = series.bounds();
+                starts.write(from, rows.ticks(WINDOW_START));
+                ends.write(from, rows.ticks(WINDOW_END));
+            }
+            Buckets::Local(series) => {
+                series.write_starts(from, rows.ticks(WINDOW_START));
+                series.write_ends(from, rows.ticks(WINDOW_END));
+            }
+        }
         Ok(())
     }
 }

@@ -1,0 +1,268 @@
+//! Windows of local buckets: the buckets of a range, and those of so many buckets in a row around each timestamp.
+
+use crate::local::Run;
+use crate::validity::is_valid;
+use crate::{
+    Anchors, Argument, Civil, Error, Grid, Hop, Interval, List, LocalBuckets, LocalGrid, Precision, Result,
+    Zone,
+};
+use std::sync::Arc;
+
+/// Every local bucket that meets a range of time, in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LocalSeries {
+    /// Each run, and how many buckets there are before it.
+    runs: Vec<(u64, Run<i64>)>,
+    width: i64,
+    len: u64,
+}
+
+impl LocalSeries {
+    /// The buckets that meet `[from, until)`; none when that is empty.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Infinite`], [`Error::Backwards`] when `until` is before `from`, or [`Error::WindowOutOfRange`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use time_bucket_kernel::{Grid, LocalBuckets, LocalSeries, Precision, Zone};
+    /// // A clock that is set from 01:00 to 02:00, so that this day has 23 hours.
+    /// let zone = Arc::new(Zone::new(0, &[(3_600, 3_600)], false).unwrap());
+    /// let days = LocalBuckets::new(zone, Grid::new(86_400, 0).unwrap(), Precision::Second);
+    /// let series = LocalSeries::new(&days, 5, 82_801).unwrap();
+    /// let (mut starts, mut ends) = ([0; 2], [0; 2]);
+    /// series.write_starts(0, &mut starts);
+    /// series.write_ends(0, &mut ends);
+    /// assert_eq!((starts, ends, series.len()), ([0, 82_800], [82_800, 169_200], 2));
+    /// ```
+    pub fn new(buckets: &LocalBuckets, from: i64, until: i64) -> Result<Self> {
+        let (local, precision) = (buckets.grid(), buckets.precision());
+        let civil = |tick| Civil { tick, precision };
+        civil(from).require_finite(Argument::From)?;
+        civil(until).require_finite(Argument::Until)?;
+        if until < from {
+            return Err(Error::Backwards { from: civil(from), until: civil(until) });
+        }
+        let width = local.grid().width();
+        let finite = |argument, tick, bound| {
+            precision.finite(bound).ok_or(Error::WindowOutOfRange { argument, value: civil(tick) })
+        };
+        let (mut runs, mut len) = (Vec::new(), 0);
+        let mut next = if from < until { buckets.bucket(from).0 } else { until.into() };
+        while next < i128::from(until) {
+            let mut run = local.run(next);
+            let last = run.first + (i128::from(until) - 1 - run.first) / width * width;
+            if last < run.last {
+                (run.last, run.next) = (last, last + width);
+            }
+            next = run.next;
+            let first = finite(Argument::From, from, run.first)?;
+            let run = Run {
+                first,
+                last: finite(Argument::Until, until, run.last)?,
+                next: finite(Argument::Until, until, run.next)?,
+            };
+            runs.push((len, run));
+            len += (i128::from(run.last) - i128::from(run.first)).unsigned_abs() as u64 / width.max(1) as u64
+                + 1;
+        }
+        Ok(Self { runs, width: width as i64, len })
+    }
+
+    /// How many buckets.
+    #[must_use]
+    pub const fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Writes the starts of the buckets from index `from` on, as many as there is room for.
+    pub fn write_starts(&self, from: u64, out: &mut [i64]) {
+        self.write(from, out, |start, _| start);
+    }
+
+    /// Writes the ends of the buckets from index `from` on, as many as there is room for.
+    pub fn write_ends(&self, from: u64, out: &mut [i64]) {
+        self.write(
+            from,
+            out,
+            |start, run| {
+                if start == run.last { run.next } else { start.wrapping_add(self.width) }
+            },
+        );
+    }
+
+    fn write(&self, from: u64, out: &mut [i64], bound: impl Fn(i64, &Run<i64>) -> i64) {
+        let mut at = self.runs.partition_point(|(before, _)| *before <= from).saturating_sub(1);
+        for (index, out) in (from..).zip(out) {
+            while self.runs.get(at + 1).is_some_and(|(before, _)| *before <= index) {
+                at += 1;
+            }
+            let Some((before, run)) = self.runs.get(at) else { return };
+            // Modulo 2^64, which is exact: every bound fits an `i64`.
+            let start = run.first.wrapping_add(self.width.wrapping_mul((index - before) as i64));
+            *out = bound(start, run);
+        }
+    }
+}
+
+/// The windows that apply to each row: `size / slide` local buckets of the slide in a row.
+#[derive(Debug, Clone, Copy)]
+pub enum LocalHops<'a> {
+    /// The same for all: the slide's buckets, and how many to a window.
+    One(&'a LocalBuckets, u64),
+    /// Other ones a row, not yet validated. All slices are as long as the timestamps.
+    Rows {
+        /// Each row's slide.
+        slides: &'a [Interval],
+        /// Each row's size.
+        sizes: &'a [Interval],
+        /// Each row's anchor.
+        anchors: Anchors<'a>,
+        /// Each row's zone: where it stands in `known`.
+        zones: &'a [u16],
+        /// All zones of the rows.
+        known: &'a [Arc<Zone>],
+    },
+}
+
+/// How many buckets of a slide make a window of a size.
+///
+/// # Errors
+///
+/// The reason why slide or size is refused, [`Error::NotMultiple`] or [`Error::TooManyWindows`].
+pub fn local_hop(precision: Precision, slide: Interval, size: Interval) -> Result<u64> {
+    let slide_ticks = precision.length_ticks(Argument::Slide, slide)?;
+    let size_ticks = precision.length_ticks(Argument::Size, size)?;
+    if size_ticks % slide_ticks != 0 {
+        let (argument, divisor) = (Argument::Size, Argument::Slide);
+        return Err(Error::NotMultiple { argument, value: size, divisor, unit: slide });
+    }
+    let (windows, limit) = (size_ticks / slide_ticks, Hop::MOST_WINDOWS);
+    let too_many = || Error::TooManyWindows { argument: Argument::Slide, step: slide, size, windows, limit };
+    u64::try_from(windows).ok().filter(|_| windows <= limit).ok_or_else(too_many)
+}
+
+/// The buckets of one row.
+enum Buckets<'a> {
+    Prepared(&'a LocalBuckets),
+    Grid(&'a Zone, Grid),
+}
+
+impl Buckets<'_> {
+    fn bucket(&self, precision: Precision, ts: i64) -> (i128, i128) {
+        match self {
+            Self::Prepared(buckets) => buckets.bucket(ts),
+            Self::Grid(zone, grid) => LocalGrid::new(zone, grid, precision).bucket(ts),
+        }
+    }
+}
+
+impl<'a> LocalHops<'a> {
+    /// The buckets of a row, and how many make a window.
+    fn of_row(&self, row: usize, precision: Precision) -> Result<(Buckets<'a>, u64)> {
+        match *self {
+            Self::One(buckets, count) => Ok((Buckets::Prepared(buckets), count)),
+            Self::Rows { slides, sizes, anchors, zones, known } => {
+                let anchor = anchors.row_ticks(row, precision)?;
+                let count = local_hop(precision, slides[row], sizes[row])?;
+                let grid = precision.grid(Argument::Slide, slides[row], anchor)?;
+                Ok((Buckets::Grid(&known[usize::from(zones[row])], grid), count))
+            }
+        }
+    }
+
+    /// Writes the bounds of the windows that hold `ts`, or only sees whether all are finite where there is no room.
+    fn windows(
+        &self,
+        row: usize,
+        precision: Precision,
+        ts: i64,
+        mut out: Option<(&mut [i64], &mut [i64])>,
+    ) -> Result<u64> {
+        let (buckets, count) = self.of_row(row, precision)?;
+        let out_of_range =
+            || Error::WindowOutOfRange { argument: Argument::Ts, value: Civil { tick: ts, precision } };
+        let finite = |bound| precision.finite(bound).ok_or_else(out_of_range);
+        let (start, end) = buckets.bucket(precision, ts);
+        let (mut start, mut end) = (finite(start)?, finite(end)?);
+        for index in 0..count as usize {
+            if let Some((starts, ends)) = &mut out {
+                (starts[count as usize - 1 - index], ends[index]) = (start, end);
+            }
+            if index + 1 < count as usize {
+                start = finite(buckets.bucket(precision, start.checked_sub(1).ok_or_else(out_of_range)?).0)?;
+                end = finite(buckets.bucket(precision, end).1)?;
+            }
+        }
+        Ok(count)
+    }
+}
+
+/// Writes to `lists` where each row's windows stand, one row after the other, and gives the number of all windows.
+///
+/// An infinite timestamp has one window. Rows that `validity` does not hold have none, and raise no error.
+///
+/// # Errors
+///
+/// The first valid row's [`Error`] whose arguments are refused or one of whose windows has a bound out of range.
+///
+/// # Panics
+///
+/// When one of the slices is shorter than `ts`, or `validity` than one bit a row.
+pub fn count_local_windows(
+    hops: &LocalHops<'_>,
+    precision: Precision,
+    ts: &[i64],
+    validity: Option<&[u64]>,
+    lists: &mut [List],
+) -> Result<u64> {
+    let mut total = 0;
+    for (row, (&ts, list)) in ts.iter().zip(lists).enumerate() {
+        let length = match () {
+            () if !is_valid(validity, row) => 0,
+            () if Precision::is_infinite(ts) => 1,
+            () => hops.windows(row, precision, ts, None)?,
+        };
+        *list = List { offset: total, length };
+        total += length;
+    }
+    Ok(total)
+}
+
+/// Writes the bounds of every window, where `lists` says, as [`count_local_windows`] sized them from the same arguments.
+///
+/// # Errors
+///
+/// None after [`count_local_windows`] has succeeded.
+///
+/// # Panics
+///
+/// When one of the slices is shorter than `ts`, or `starts` or `ends` than all lists together.
+pub fn write_local_windows(
+    hops: &LocalHops<'_>,
+    precision: Precision,
+    ts: &[i64],
+    lists: &[List],
+    starts: &mut [i64],
+    ends: &mut [i64],
+) -> Result<()> {
+    for (row, (&ts, list)) in ts.iter().zip(lists).enumerate().filter(|(_, (_, list))| list.length > 0) {
+        let elements = list.offset as usize..(list.offset + list.length) as usize;
+        let (starts, ends) = (&mut starts[elements.clone()], &mut ends[elements]);
+        if Precision::is_infinite(ts) {
+            (starts[0], ends[0]) = (ts, ts);
+        } else {
+            hops.windows(row, precision, ts, Some((starts, ends)))?;
+        }
+    }
+    Ok(())
+}
