@@ -1,8 +1,11 @@
 """The answers of docs/cookbook.md against plain Python over the same rows, on every engine; that the page shows them, check_docs.py says."""
+import math
 import re
 import statistics
+from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from zoneinfo import ZoneInfo
 
 import duckdb
 import pytest
@@ -35,6 +38,46 @@ def text(*values):
 def grew(before, after):
     """What a counter was raised by, when it may have started again from zero."""
     return after - before if after >= before else after
+
+
+def test_p95_and_error_rate(con, answers):
+    (rows,) = answers("The 95th percentile and the error rate of each host, each minute")
+    assert len(rows) == 4
+    for at, host, n, p95, error_rate, exact in rows:
+        calls = con.execute("SELECT ms, failed FROM calls WHERE host = ? AND ts >= ?::TIMESTAMP - INTERVAL '5 minutes' AND ts < ?", [host, at, at]).fetchall()
+        quantile = sorted(ms for ms, _ in calls)[math.ceil(0.95 * len(calls)) - 1]
+        assert (n, error_rate, exact) == text(len(calls), round(sum(failed for _, failed in calls) / len(calls), 4), quantile)
+        assert abs(float(p95) - quantile) <= 0.01 * quantile
+
+
+def test_meters_in_local_time(con, answers):
+    night, days = answers("Hourly energy from counters that start again, in each meter's local time")
+    hours = defaultdict(lambda: [0, 0, 0])  # watt hours, minutes, resets of a meter and an hour of its wall clock, as an instant
+    zones = dict(con.sql("SELECT meter, zone FROM meters").fetchall())
+    for meter, zone in zones.items():
+        readings = con.execute("SELECT epoch(ts)::BIGINT, total_wh FROM meter_readings WHERE meter = ? ORDER BY ts", [meter]).fetchall()
+        for (since, before), (until, after) in pairwise(readings):
+            local = datetime.fromtimestamp(since, ZoneInfo(zone))
+            hour = hours[meter, local.replace(minute=0).astimezone(UTC)]
+            for place, more in enumerate((grew(before, after), (until - since) // 60, after < before)):
+                hour[place] += more
+
+    def berlin(instant):
+        return instant.astimezone(ZoneInfo("Europe/Berlin")).strftime("%Y-%m-%d %H:%M:%S%z")[:-2]
+    midnight = datetime(2026, 10, 24, 22, tzinfo=UTC)
+    instants = [midnight + timedelta(hours=hour) for hour in range(6)]
+    assert night == [text(berlin(hour), berlin(hour + timedelta(hours=1)), *hours["DE-1", hour]) for hour in instants]
+
+    wanted = []
+    for day in (datetime(2026, 10, 4), datetime(2026, 10, 25), datetime(2026, 11, 1)):
+        for meter, zone in sorted(zones.items()):
+            start, end = (at.replace(tzinfo=ZoneInfo(zone)).astimezone(UTC) for at in (day, day + timedelta(days=1)))
+            inside = [sums for (of, hour), sums in hours.items() if of == meter and start <= hour < end]
+            energy, minutes, resets = (sum(column) for column in zip(*inside))
+            length = (end - start) // timedelta(hours=1)
+            wanted.append(text(meter, day.date(), length, length - len(inside), energy / 1000, round(energy / minutes * 60 / 1000, 4), resets))
+    assert days == wanted
+    assert [row[2] for row in days] == list(text(23, 24, 24, 24, 25, 24, 24, 24, 25))
 
 
 def test_counters_each_minute(con, answers):
