@@ -138,6 +138,25 @@ def test_origin_moves_the_grid(con, text):
                           "WHERE ts < 'infinity' ORDER BY 1"), 0) == [("2026-01-01 11:56:30",), ("00:30",), ("04:30",)]
 
 
+def test_tumble_by_a_wall_clock(con, text):
+    """New York's 2026-11-01 has 25 hours, from 04:00 to 05:00 UTC; a day from 06:00 begins an hour later by UTC after the change."""
+    con.execute("SET TimeZone = 'UTC'")
+    con.execute("CREATE TABLE t AS SELECT TIMESTAMPTZ '2026-11-01 03:30:00+00' + to_hours(i) AS ts FROM range(28) AS r(i)")
+    day = "SELECT window_start, window_end, count(*) FROM tumble('t', 'ts', INTERVAL '1 day', zone := 'America/New_York'{}) GROUP BY ALL ORDER BY ALL"
+    assert text(day.format("")) == [
+        ("2026-10-31 04:00:00+00", "2026-11-01 04:00:00+00", "1"), ("2026-11-01 04:00:00+00", "2026-11-02 05:00:00+00", "25"),
+        ("2026-11-02 05:00:00+00", "2026-11-03 05:00:00+00", "2")]
+    from_six = [("2026-10-31 10:00:00+00", "2026-11-01 11:00:00+00", "8"), ("2026-11-01 11:00:00+00", "2026-11-02 11:00:00+00", "20")]
+    for origin in ("INTERVAL '6 hours'", "TIMESTAMP '2026-01-01 06:00:00'"):
+        assert text(day.format(f", origin := {origin}")) == from_six
+    for zone, says in (("'nowhere'", "there is no time zone 'nowhere'"), ("NULL", "zone must not be NULL")):
+        with pytest.raises(duckdb.BinderException, match=f"time_bucket_start: {says}"):
+            con.execute(f"FROM tumble('t', 'ts', INTERVAL '1 day', zone := {zone})")
+    con.execute("CREATE TABLE clash AS SELECT ts, 1 AS Window_End FROM t")
+    with pytest.raises(duckdb.Error, match="tumble: the input already has a column Window_End; rename it"):
+        con.execute("FROM tumble('clash', 'ts', INTERVAL '1 day', zone := 'UTC')")
+
+
 PARAMETERS = "tbl ts val width keys slide size origin since until max_gap panes watermark lookback k c n _n sum value".split()
 
 
