@@ -56,7 +56,9 @@ def session(arguments, found):
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=arguments.data, env={**os.environ, "TZ": "UTC"},
     )
     loading, *outputs = run.stdout.split(f"{MARK}\n")
-    if loading or run.returncode not in (0, 1) or len(outputs) != len(found):
+    if loading:
+        sys.exit(f"check_docs: the CLI ended with {run.returncode}, and said before the first block\n{loading[:2000]}")
+    if run.returncode not in (0, 1) or len(outputs) != len(found):
         sys.exit(f"check_docs: the CLI ended with {run.returncode} after {len(outputs)} of {len(found)} blocks\n{run.stdout[-2000:]}")
     return outputs
 
@@ -108,7 +110,7 @@ SAMPLES = [
 
 
 def self_test(arguments):
-    """Whether each sample is judged as it should be."""
+    """Whether each sample is judged as it should be, and why LOAD failed is told."""
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
         for page, want in SAMPLES:
@@ -117,6 +119,14 @@ def self_test(arguments):
             faults = check(arguments, file)
             if len(faults) != (want is not None) or want and want not in faults[0]:
                 wrong.append(f"self-test: expected {want}, found {faults} in\n{page}")
+        # LOAD takes no page, and its own words have to be shown.
+        file.write_text(SAMPLES[0][0], encoding="utf-8")
+        try:
+            check(argparse.Namespace(**vars(arguments) | {"extension": file}), file)
+            wrong.append("self-test: a file that LOAD refuses was taken")
+        except SystemExit as ended:
+            if "DuckDB extensions are files ending with" not in str(ended):
+                wrong.append(f"self-test: a refused LOAD ends with {ended}")
     return wrong
 
 
