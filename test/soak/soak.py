@@ -123,7 +123,9 @@ class Soak(Session):
         null = f"NULL::{bad.of.name if argument == 'origin' else 'INTERVAL'}"
         self.refuse(f"SELECT {call(bad.folded())} FROM {some}{end}", "Binder", "time_bucket", reasons)
         self.refuse(f"SELECT {call('x')} FROM {column}", "Invalid Input", "time_bucket", reasons)
-        self.refuse(f"SELECT {call(null)} FROM {some} LIMIT 0", "Binder", "time_bucket", [f"{argument} must not be NULL"])
+        # Beside an instant a NULL is of whatever type the engine chose an overload by.
+        is_null = [f"(origin or )?{argument} must not be NULL"]
+        self.refuse(f"SELECT {call(null)} FROM {some} LIMIT 0", "Binder", "time_bucket", is_null)
         tried = f"SELECT DISTINCT TRY({call('x')}) AS b FROM {column}"
         if self.answer(tried)["b"].to_pylist() != [None]:
             raise Difference(f"{tried} -- not NULL")
