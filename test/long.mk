@@ -41,7 +41,7 @@ fuzz-sql: $(EXT) $(call engines,$(ENGINES))
 
 # A nightly toolchain, by the name that rustup has it by.
 NIGHTLY ?= +nightly
-FUZZED  := slice rows interval windows
+FUZZED  := slice rows interval windows local
 # The release profile is for a small file; a fuzzer wants its checks and its symbols.
 FUZZ_PROFILE := CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_STRIP=none CARGO_PROFILE_RELEASE_DEBUG=1 \
   CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true

@@ -9,7 +9,7 @@
 //! showed it in the segment that [`Zone::reaching`] finds. The second kind lies within two days of the instant, or it
 //! doesn't matter.
 
-use crate::zone::{FAR, Segment, Zone};
+use crate::zone::{FAR, Near, Segment, Zone};
 use crate::{Edge, Grid, Precision};
 use std::ops::Range;
 
@@ -86,26 +86,33 @@ impl<'a> LocalGrid<'a> {
 
     /// [`Self::edge`] where an `i64` holds it, fast for most rows: those whose whole bucket lies between two changes, in
     /// readings that the clock shows for the first time.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn edge_tick(&self, edge: Edge, ts: i64) -> Option<i64> {
-        let segment = self.zone.segment(self.zone.near(self.precision.whole_seconds(ts)));
-        self.edge_between_changes(edge, ts, segment).or_else(|| i64::try_from(self.edge(edge, ts)).ok())
+        let between = self.zone.near(self.precision.whole_seconds(ts));
+        between
+            .and_then(|near| self.edge_between_changes(edge, ts, near))
+            .or_else(|| self.edge_worked_out(edge, ts))
+    }
+
+    #[cold]
+    fn edge_worked_out(&self, edge: Edge, ts: i64) -> Option<i64> {
+        i64::try_from(self.edge(edge, ts)).ok()
     }
 
     #[inline(always)]
-    fn edge_between_changes(&self, edge: Edge, ts: i64, segment: Segment) -> Option<i64> {
-        let Segment { from, until, offset, top, .. } = segment;
+    fn edge_between_changes(&self, edge: Edge, ts: i64, Near { offset, fresh, end }: Near) -> Option<i64> {
+        // What is too far for 64 bits is farther than every timestamp.
+        let ticks = |seconds: i64| seconds.saturating_mul(self.precision.ticks_per_second());
         let shift = offset * self.precision.ticks_per_second();
-        let point = self.grid.edge_tick(Edge::Start, ts.checked_add(shift)?)?;
-        let next = point.checked_add(i64::try_from(self.grid.width()).ok()?)?;
-        let ticks = |seconds: i64| i128::from(seconds) * self.second;
-        let is_between =
-            i128::from(point) >= ticks(top.max(from + offset)) && i128::from(next) < ticks(until + offset);
-        let reading = match edge {
+        let divisor = self.grid.divisor()?;
+        let reading = ts.checked_add(shift)?;
+        let point = reading.checked_sub_unsigned(divisor.ticks_past_start(reading))?;
+        let next = point.checked_add_unsigned(divisor.width())?;
+        let answer = match edge {
             Edge::Start => point,
             Edge::End => next,
         };
-        reading.checked_sub(shift).filter(|_| is_between)
+        (point >= ticks(fresh) && next < ticks(end)).then(|| answer.checked_sub(shift)).flatten()
     }
 
     /// [`Self::bucket`] of an instant that no timestamp need hold.

@@ -180,8 +180,12 @@ impl LocalBuckets {
             runs[0].first = origin;
             return run_at(level, Few { runs, units, width, edge, ticks });
         }
-        if runs.steps <= STEPS && units.reach(i128::from(highest) - i128::from(first.first)) {
-            return run_at(level, Several { runs, units, width, edge, ticks });
+        if units.reach(i128::from(highest) - i128::from(first.first)) {
+            match runs.steps {
+                0 | 1 => return run_at(level, Several::<1> { runs, units, width, edge, ticks }),
+                2 => return run_at(level, Several::<2> { runs, units, width, edge, ticks }),
+                _ => {}
+            }
         }
         run_at(level, Many { runs, divisor, edge, ticks });
     }
@@ -283,9 +287,6 @@ struct Runs {
 const SLOTS: usize = 8 << 10;
 
 const RUNS: usize = 2 << 10;
-
-/// As many runs begin within a slot, if clocks are set as they mostly are.
-const STEPS: usize = 2;
 
 /// So many runs are told apart by comparisons.
 const FEW: usize = 4;
@@ -416,8 +417,8 @@ fn edge_within(run: Run<i64>, units: &Units, width: i64, edge: Edge, ts: i64) ->
     }
 }
 
-/// Buckets in place the ticks of several runs, all within reach.
-struct Several<'a> {
+/// Buckets in place the ticks of several runs, all within reach, no more than `STEPS` of which begin in one slot.
+struct Several<'a, const STEPS: usize> {
     runs: &'a Runs,
     units: Units,
     width: i64,
@@ -425,7 +426,7 @@ struct Several<'a> {
     ticks: &'a mut [i64],
 }
 
-impl Kernel for Several<'_> {
+impl<const STEPS: usize> Kernel for Several<'_, STEPS> {
     type Output = ();
 
     #[inline(always)]

@@ -37,6 +37,24 @@ pub(crate) struct Segment {
     pub(crate) back: i64,
 }
 
+/// A clock around an instant.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Near {
+    pub(crate) offset: i64,
+    /// From this reading on the clock shows none that it has shown before.
+    pub(crate) fresh: i64,
+    /// The reading at which the clock is set next.
+    pub(crate) end: i64,
+}
+
+impl Near {
+    #[inline(always)]
+    fn of(entry: &Entry, until: i64) -> Self {
+        let Entry { from, offset, top } = *entry;
+        Self { offset, fresh: top.max(from + offset), end: until + offset }
+    }
+}
+
 /// A time zone's wall clock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Zone {
@@ -139,17 +157,20 @@ impl Zone {
         }
     }
 
-    /// [`Self::at`] for most instants, in no more steps than changes lie within twelve days.
+    /// The clock around an instant of the two centuries in which most lie, in no more steps than changes lie within twelve
+    /// days; `None` at other times, and after the last entry.
     #[inline(always)]
-    pub(crate) fn near(&self, instant: i64) -> usize {
-        if !(SLOTS_FROM..SLOTS_UNTIL).contains(&instant) {
-            return self.at(instant);
+    pub(crate) fn near(&self, instant: i64) -> Option<Near> {
+        let slot = usize::try_from(instant.saturating_sub(SLOTS_FROM) >> SLOT_SHIFT).ok()?;
+        let mut rest = self.entries.get(usize::from(*self.slots.get(slot)?)..)?;
+        loop {
+            match rest {
+                [_, next, ..] if next.from <= instant => rest = &rest[1..],
+                [entry, next, ..] => return Some(Near::of(entry, next.from)),
+                [last] if self.cycle.is_none() => return Some(Near::of(last, FAR)),
+                _ => return None,
+            }
         }
-        let mut index: usize = self.slots[((instant - SLOTS_FROM) >> SLOT_SHIFT) as usize].into();
-        while self.entries.get(index + 1).is_some_and(|next| next.from <= instant) {
-            index += 1;
-        }
-        index
     }
 
     /// The index of the first segment in which the clock shows `reading` or a later one.

@@ -5,6 +5,7 @@ use super::overloads::{anchor_ticks, anchors, signature};
 use super::types::{Timestamp, Type};
 use crate::error::{Argument, Error, LoadError, Result};
 use crate::ffi::{Arguments, Chunk, Constant, Output, Parameter, Registry, Room, Scalar};
+use foldhash::fast::FixedState;
 use kernel::{
     Edge, LocalBuckets, LocalHops, LocalRows, RowGrids, Zone, bucket_local_rows, count_local_windows,
     is_valid, local_hop, write_local_windows,
@@ -213,7 +214,7 @@ pub(super) fn known_zone(arguments: &Arguments<'_>, parameter: Parameter) -> Res
 /// The zones that a thread has met in columns, so that a row costs a look at its name and no lock.
 #[derive(Default)]
 struct Met {
-    by_name: HashMap<Box<[u8]>, u16>,
+    by_name: HashMap<Box<[u8]>, u16, FixedState>,
     zones: Vec<Arc<Zone>>,
     /// The zone of each row of a chunk.
     rows: Vec<u16>,
