@@ -20,7 +20,7 @@ soak: $(EXT) $(call engines,$(ENGINES))
 ## soak-local: the same for local time: every zone, near each change of its clock from 1900 to 2100, with every width
 .PHONY: soak-local
 soak-local: $(EXT) $(call engines,$(ENGINES))
-	for engine in $(call engines,$(ENGINES)); do \
+	set -e; for engine in $(call engines,$(ENGINES)); do \
 	  $$engine test/soak/local_time.py --extension $(EXT) --seed $${SEED:-$$RANDOM}; \
 	done
 
