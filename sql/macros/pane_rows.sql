@@ -21,7 +21,10 @@ WITH timed AS (
                                            typeof(COLUMNS(vals::VARCHAR[]))) END) IS NULL
 ), summed AS (
   SELECT COLUMNS(keys::VARCHAR[] || ['pane_start']),
-         struct_pack(m := time_bucket_moments(COLUMNS(vals::VARCHAR[])), v := cast_to_type(NULL, any_value(COLUMNS(vals::VARCHAR[]))),
+         struct_pack(m := time_bucket_moments(COLUMNS(vals::VARCHAR[])),
+                     -- min and max keep the type, but for HUGEINT, which Parquet would make a DOUBLE
+                     v := struct_extract(struct_pack(own := cast_to_type(NULL, any_value(COLUMNS(vals::VARCHAR[]))), kept := NULL::DECIMAL(38, 0)),
+                                         CASE WHEN typeof(any_value(COLUMNS(vals::VARCHAR[]))) = 'HUGEINT' THEN 'kept' ELSE 'own' END),
                      unit := cast_to_type(10.0 ** -coalesce(TRY_CAST(regexp_extract(typeof(any_value(COLUMNS(vals::VARCHAR[]))), '^DECIMAL\(\d+,(\d+)\)', 1) AS INTEGER), 0),
                                           sum(COLUMNS(vals::VARCHAR[])) + 0::DECIMAL(1, 0)))
   FROM timed
