@@ -99,6 +99,13 @@ impl Whole {
         Self(value)
     }
 
+    /// What `new` was given.
+    #[must_use]
+    #[inline]
+    pub const fn get(self) -> i128 {
+        self.0
+    }
+
     /// The number, if it has no more than 38 digits.
     #[must_use]
     #[inline]

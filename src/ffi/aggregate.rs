@@ -4,12 +4,12 @@
 //! that a state is borrowed for one row at a time. A state that owns memory frees it in its `Drop`, which the engine's
 //! destructor calls. The same callbacks serve GROUP BY and OVER, where states are combined and finished repeatedly.
 
+use super::chunk::{Chunk, ColumnType};
 use super::contain::{contain, contain_quietly, drop_box, give_away};
 use super::fault;
 use super::groups::Groups;
 use super::handles::AggregateFunction;
 use super::scalar::Signature;
-use super::vectors::{Chunk, Column};
 use crate::error::Result;
 use libduckdb_sys as sys;
 use std::ffi::CStr;
@@ -64,7 +64,7 @@ impl<S> States<'_, S> {
 struct Registered<A> {
     name: &'static CStr,
     aggregate: A,
-    parameters: Vec<Column>,
+    parameters: Vec<ColumnType>,
 }
 
 /// Builds the engine's function object for `aggregate`, to whose rows NULL arguments come too.
@@ -77,7 +77,7 @@ pub(super) fn build<A: Aggregate>(
     const { assert!(align_of::<A::State>() <= 8) };
     let function = AggregateFunction::new();
     let raw = function.raw();
-    let parameters = signature.parameters.iter().map(Column::of).collect();
+    let parameters = signature.parameters.iter().map(ColumnType::of).collect();
     let registered = Registered { name, aggregate, parameters };
     // SAFETY: the function and the types are alive; names and types are copied. The extra info is a box of
     // `Registered<A>`, which the callbacks below read as such and the engine frees with `drop_box`.

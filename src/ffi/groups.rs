@@ -1,7 +1,7 @@
 //! The results of aggregate functions: structs, and lists of structs, written field by field.
 
 use super::handles::{LogicalType, Vector};
-use super::vectors::slice_mut;
+use super::storage::slice_mut;
 use crate::error::{Error, Result};
 use kernel::{List, Whole};
 use libduckdb_sys as sys;

@@ -197,20 +197,6 @@ impl LogicalType {
         (!child.is_null()).then_some(Self(child))
     }
 
-    /// The id of the integer type that values are stored as, and how many of its digits stand after the point, for an
-    /// integer or a DECIMAL.
-    pub(super) fn units(&self) -> Option<(sys::duckdb_type, u8)> {
-        match self.id() {
-            // SAFETY: the handle is alive and a DECIMAL.
-            sys::DUCKDB_TYPE_DUCKDB_TYPE_DECIMAL => Some(unsafe {
-                (sys::duckdb_decimal_internal_type(self.raw()), sys::duckdb_decimal_scale(self.raw()))
-            }),
-            id @ (sys::DUCKDB_TYPE_DUCKDB_TYPE_TINYINT..=sys::DUCKDB_TYPE_DUCKDB_TYPE_UBIGINT
-            | sys::DUCKDB_TYPE_DUCKDB_TYPE_HUGEINT) => Some((id, 0)),
-            _ => None,
-        }
-    }
-
     /// The id of the C API.
     pub(crate) fn id(&self) -> sys::duckdb_type {
         // SAFETY: the handle is alive.

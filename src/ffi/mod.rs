@@ -11,18 +11,21 @@
 #![allow(unsafe_code)]
 
 mod aggregate;
+mod chunk;
 mod contain;
 mod entry;
 mod fault;
 mod groups;
 mod handles;
 mod numbers;
+mod output;
 mod scalar;
+mod storage;
 mod table;
 mod value;
-mod vectors;
 
 pub(crate) use aggregate::{Aggregate, States};
+pub(crate) use chunk::Chunk;
 pub(crate) use contain::contained;
 pub(crate) use entry::{Access, AggregateOverloads, Info, Registry, load};
 pub(crate) use fault::point as fault_point;
@@ -30,10 +33,11 @@ pub(crate) use groups::{Field, Fields, Groups};
 pub(crate) use handles::LogicalType;
 pub(crate) use libduckdb_sys::duckdb_type as TypeId;
 pub(crate) use numbers::{Column, Doubles, Numbers, Wholes};
+pub(crate) use output::{Output, Room, Rows};
 pub(crate) use scalar::{Arguments, Constant, Scalar, Signature};
+pub(crate) use storage::{BOOLEANS, DAYS, DOUBLES, FLOATS, INTEGERS, INTERVALS, INTS, Stored, TICKS};
 pub(crate) use table::{Bound, Parameters, Table, TableArguments};
 pub(crate) use value::{Given, Parameter};
-pub(crate) use vectors::{Chunk, Output, Room, Rows};
 
 /// The id of TIMESTAMPTZ_NS, which DuckDB 2.0 added after the C API that the bindings were made from.
 pub(crate) const TIMESTAMP_TZ_NS: TypeId = 42;

@@ -1,8 +1,9 @@
 //! Columns whose type is known only when a chunk arrives, since the parameter takes any: numbers, and structs of them.
 
+use super::chunk::Chunk;
 use super::handles::LogicalType;
+use super::storage::{slice, words_for};
 use super::value::Parameter;
-use super::vectors::{Chunk, slice, words_for};
 use kernel::Whole;
 use libduckdb_sys as sys;
 use std::marker::PhantomData;

@@ -1,10 +1,12 @@
 //! Scalar functions: from the engine's callbacks to one safe trait.
 
+use super::chunk::{Chunk, ColumnType};
 use super::contain::{contain, contain_quietly, drop_box, give_away};
 use super::fault;
 use super::handles::{ClientContext, Expression, LogicalType, ScalarFunction};
+use super::output::Output;
+use super::storage::Storage;
 use super::value::{Given, Parameter};
-use super::vectors::{Chunk, Column, Output, Storage};
 use crate::error::{Argument, Error, Result};
 use kernel::Interval;
 use libduckdb_sys as sys;
@@ -36,18 +38,18 @@ pub(crate) struct Signature {
 
 /// The parameters of an overload. One of type ANY takes its argument as it is; to the others the engine casts.
 struct Declared {
-    parameters: Vec<Column>,
-    rest: Option<Column>,
+    parameters: Vec<ColumnType>,
+    rest: Option<ColumnType>,
 }
 
 impl Declared {
     fn of(signature: &Signature) -> Self {
-        let parameters = signature.parameters.iter().map(Column::of).collect();
-        Self { parameters, rest: signature.rest.as_ref().map(Column::of) }
+        let parameters = signature.parameters.iter().map(ColumnType::of).collect();
+        Self { parameters, rest: signature.rest.as_ref().map(ColumnType::of) }
     }
 
     /// What the engine casts the argument at `index` to; `None` if it does not.
-    fn cast_to(&self, index: usize) -> Option<&Column> {
+    fn cast_to(&self, index: usize) -> Option<&ColumnType> {
         self.parameters.get(index).or(self.rest.as_ref()).filter(|column| !column.is_any())
     }
 }
@@ -64,7 +66,7 @@ struct Registered<S> {
 #[derive(Clone)]
 struct Call<P> {
     plan: P,
-    columns: Vec<Column>,
+    columns: Vec<ColumnType>,
 }
 
 /// Builds the engine's function object for `scalar`.
@@ -256,15 +258,15 @@ impl<'a> Arguments<'a> {
 
     /// What each argument is when a chunk arrives. An argument that the engine does not cast has been read by then,
     /// so that a subquery among them has been refused.
-    fn columns(&self) -> Vec<Column> {
+    fn columns(&self) -> Vec<ColumnType> {
         let own = |index| {
             let expression = self.expression(Parameter { index, argument: Argument::Ts }).ok()?;
             let text = || Given::new(expression.fold(&self.context)?).text_interval();
-            Some(Column::with_text(&expression.return_type(), text))
+            Some(ColumnType::with_text(&expression.return_type(), text))
         };
         let column = |index| match self.declared.cast_to(index) {
             Some(column) => column.clone(),
-            None => own(index).unwrap_or_else(Column::unread),
+            None => own(index).unwrap_or_else(ColumnType::unread),
         };
         (0..self.len()).map(column).collect()
     }

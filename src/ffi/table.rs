@@ -12,8 +12,9 @@
 use super::contain::{contain, drop_box, give_away};
 use super::fault;
 use super::handles::{LogicalType, TableFunction, Value};
+use super::output::Rows;
+use super::storage::Storage;
 use super::value::{Given, Parameter};
-use super::vectors::{Rows, Storage};
 use crate::error::{Error, Result};
 use libduckdb_sys as sys;
 use std::ffi::CStr;

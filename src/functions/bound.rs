@@ -4,7 +4,7 @@
 use super::overloads::signature;
 use super::types::{Timestamp, Type};
 use crate::error::{Argument, Error, LoadError, Result};
-use crate::ffi::{Arguments, Chunk, Constant, Output, Parameter, Registry, Scalar};
+use crate::ffi::{Arguments, BOOLEANS, Chunk, Constant, DAYS, Output, Parameter, Registry, Scalar, TICKS};
 use kernel::{Civil, Interval, Precision, is_valid};
 
 /// Registers all three.
@@ -89,16 +89,16 @@ impl Scalar for Bound {
         let of = Timestamp::of_id(input.type_id(bound));
         let is_date = Type::Date.logical().is_some_and(|date| date.id() == input.type_id(bound));
         output.null_where(input, bound);
-        let (out, validity) = output.ticks_and_validity();
+        let (out, validity) = output.write(TICKS);
         let mut rows = out.iter_mut().enumerate().filter(|(row, _)| is_valid(validity, *row));
         if let Some(of) = of {
-            let bounds = input.ticks(bound);
+            let bounds = input.read(TICKS, bound);
             rows.try_for_each(|(row, out)| {
                 *out = self.tick(bounds[row], of.precision())?;
                 Ok(())
             })
         } else if is_date {
-            let bounds = input.dates(bound);
+            let bounds = input.read(DAYS, bound);
             rows.try_for_each(|(row, out)| {
                 // In seconds, which hold every DATE.
                 let second = Precision::Second.date_ticks(bounds[row])? as i64;
@@ -145,9 +145,9 @@ impl Scalar for Within {
 
     fn execute(&self, plan: Option<&Option<i128>>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
         let (lengths, from, to) =
-            (input.intervals(Self::LENGTH)?, input.ticks(Self::FROM), input.ticks(Self::TO));
+            (input.intervals(Self::LENGTH)?, input.read(TICKS, Self::FROM), input.read(TICKS, Self::TO));
         output.null_where_any_is(input);
-        let (out, validity) = output.booleans_and_validity();
+        let (out, validity) = output.write(BOOLEANS);
         if let Some(&most) = plan.and_then(Option::as_ref) {
             for (out, (&from, &to)) in out.iter_mut().zip(from.iter().zip(to)) {
                 *out = u8::from(i128::from(to) - i128::from(from) <= most);

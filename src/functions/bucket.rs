@@ -3,7 +3,7 @@
 use super::overloads::{DUCKDBS, anchor_ticks, anchors, register as register_overloads};
 use super::types::{Timestamp, Type};
 use crate::error::{Argument, LoadError, Result};
-use crate::ffi::{Arguments, Chunk, Output, Parameter, Registry, Scalar};
+use crate::ffi::{Arguments, Chunk, Output, Parameter, Registry, Scalar, TICKS};
 use kernel::{Edge, Grid, RowGrids, bucket_rows, bucket_slice};
 use std::ffi::CStr;
 
@@ -48,9 +48,9 @@ impl Scalar for Bucket {
 
     fn execute(&self, plan: Option<&Option<Grid>>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
         let precision = self.timestamp.precision();
-        let ts = input.ticks(TS);
+        let ts = input.read(TICKS, TS);
         output.null_where_any_is(input);
-        let (out, validity) = output.ticks_and_validity();
+        let (out, validity) = output.write(TICKS);
         if let Some(grid) = plan.and_then(Option::as_ref) {
             bucket_slice(grid, precision, self.edge, ts, validity, out)
                 .map_err(|out_of_range| out_of_range.error(self.edge, precision, ts).into())

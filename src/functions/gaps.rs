@@ -6,7 +6,7 @@
 use super::overloads::{anchor_ticks, anchors, signature};
 use super::types::{Timestamp, Type};
 use crate::error::{Argument, Error, LoadError, Result};
-use crate::ffi::{Arguments, Chunk, Output, Parameter, Registry, Room, Scalar, Signature};
+use crate::ffi::{Arguments, Chunk, Output, Parameter, Registry, Room, Scalar, Signature, TICKS};
 use kernel::{
     Civil, Grid, List, Ordered, Precision, is_valid, next_known, order_rows, previous_known, starts_between,
 };
@@ -165,7 +165,7 @@ impl Scalar for Pieces {
 
     fn execute(&self, _: Option<&()>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
         let (times, orders) = (input.word_lists(Self::TIMES), input.word_lists(Self::ORDER));
-        let (since, until) = (input.ticks(Self::SINCE), input.ticks(Self::UNTIL));
+        let (since, until) = (input.read(TICKS, Self::SINCE), input.read(TICKS, Self::UNTIL));
         let widths = input.intervals(Self::WIDTH)?;
         let precision = self.timestamp.precision();
         let ordered = |row| Ordered { times: times(row).0, rows: orders(row).0 };
@@ -235,7 +235,7 @@ impl Scalar for Range {
         let precision = self.timestamp.precision();
         let (widths, anchors) =
             (input.intervals(Self::WIDTH)?, anchors(input, Self::ANCHOR, self.timestamp)?);
-        let (since, until) = (input.ticks(Self::SINCE), input.ticks(Self::UNTIL));
+        let (since, until) = (input.read(TICKS, Self::SINCE), input.read(TICKS, Self::UNTIL));
         let plan = plan.and_then(Option::as_ref);
         let grid = |row: usize| match plan {
             Some(grid) => Ok(*grid),

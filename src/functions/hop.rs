@@ -3,7 +3,7 @@
 use super::overloads::{anchor_ticks, anchors, register as register_overloads};
 use super::types::{Timestamp, Type};
 use crate::error::{Argument, Error, LoadError, Result};
-use crate::ffi::{Arguments, Chunk, Output, Parameter, Registry, Room, Scalar};
+use crate::ffi::{Arguments, Chunk, Output, Parameter, Registry, Room, Scalar, TICKS};
 use kernel::{Hop, Hops, Shape, count_windows, write_windows};
 
 const SLIDE: Parameter = Parameter { index: 0, argument: Argument::Slide };
@@ -53,7 +53,7 @@ impl Scalar for HopWindows {
 
     fn execute(&self, plan: Option<&Option<Hop>>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
         let precision = self.timestamp.precision();
-        let ts = input.ticks(TS);
+        let ts = input.read(TICKS, TS);
         let hops = match plan.and_then(Option::as_ref) {
             Some(hop) => Hops::One(hop),
             None => Hops::Rows {

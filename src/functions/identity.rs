@@ -4,7 +4,7 @@
 use super::overloads::signature;
 use super::types::{Timestamp, Type};
 use crate::error::{Argument, LoadError, Result};
-use crate::ffi::{Arguments, Chunk, Output, Parameter, Registry, Scalar};
+use crate::ffi::{Arguments, Chunk, Output, Parameter, Registry, Scalar, TICKS};
 
 /// Where the copied argument stands; the width before it is not read.
 const TS: Parameter = Parameter { index: 1, argument: Argument::Ts };
@@ -29,8 +29,8 @@ impl Scalar for Identity {
 
     fn execute(&self, _: Option<&()>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
         output.null_where_any_is(input);
-        let (out, _) = output.ticks_and_validity();
-        out.copy_from_slice(input.ticks(TS));
+        let (out, _) = output.write(TICKS);
+        out.copy_from_slice(input.read(TICKS, TS));
         Ok(())
     }
 }

@@ -7,20 +7,24 @@
 use super::overloads::signature;
 use super::types::{Timestamp, Type};
 use crate::error::{Argument, Error, LoadError, Result};
-use crate::ffi::{Arguments, Chunk, Output, Parameter, Registry, Scalar};
+use crate::ffi::{
+    Arguments, Chunk, DAYS, DOUBLES, FLOATS, INTEGERS, INTS, Numbers, Output, Parameter, Registry, Scalar,
+    Stored, TICKS,
+};
 use kernel::{Fraction, is_valid};
 use libduckdb_sys as sys;
 
 /// Registers an overload for each type that has one, and that of all others.
 pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
-    let timestamps = Timestamp::ALL.into_iter().map(|timestamp| (Type::Timestamp(timestamp), Line::Ticks));
+    let timestamps =
+        Timestamp::ALL.into_iter().map(|timestamp| (Type::Timestamp(timestamp), Line::Long(TICKS)));
     let own = [
         (Type::Double, Line::Double),
         (Type::Float, Line::Float),
-        (Type::Integer, Line::Integer),
-        (Type::Int, Line::Int),
-        (Type::Date, Line::Date),
-        (Type::Time, Line::Ticks),
+        (Type::Integer, Line::Long(INTEGERS)),
+        (Type::Int, Line::Int(INTS)),
+        (Type::Date, Line::Int(DAYS)),
+        (Type::Time, Line::Long(TICKS)),
     ];
     let lines = own.into_iter().chain(timestamps).map(|(value, line)| (value, value, line));
     let lines = lines.chain([(Type::Any, Type::Text, Line::Text)]);
@@ -35,10 +39,8 @@ pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
 enum Line {
     Double,
     Float,
-    Integer,
-    Int,
-    Date,
-    Ticks,
+    Long(Stored<i64>),
+    Int(Stored<i32>),
     Text,
 }
 
@@ -76,7 +78,7 @@ impl Scalar for Line {
     /// At `t0` there is no need of the other end.
     fn execute(&self, _: Option<&()>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
         let has = [FROM, TO, TIMES[0], TIMES[1], TIMES[2]].map(|parameter| input.validity(parameter));
-        let [t0, t1, t] = TIMES.map(|time| input.ticks(time));
+        let [t0, t1, t] = TIMES.map(|time| input.read(TICKS, time));
         let at = |row: usize| {
             let [has_from, has_to, has_t0, has_t1, has_t] = has.map(|validity| is_valid(validity, row));
             match has_from && has_t0 && has_t {
@@ -85,50 +87,30 @@ impl Scalar for Line {
                 _ => None,
             }
         };
-        match self {
-            Self::Double => {
-                let (from, to) = (input.doubles(FROM), input.doubles(TO));
-                fill(
-                    output,
-                    at,
-                    |output| output.doubles_and_validity().0,
-                    |row, at| at.float(from[row], to[row]),
-                );
-            }
+        match *self {
+            Self::Double => fill(input, output, at, DOUBLES, |at, from, to| at.float(from, to)),
             Self::Float => {
-                let (from, to) = (input.floats(FROM), input.floats(TO));
-                let value = |row: usize, at: At| at.float(from[row].into(), to[row].into()) as f32;
-                fill(output, at, |output| output.floats_and_validity().0, value);
+                fill(input, output, at, FLOATS, |at, from, to| at.float(from.into(), to.into()) as f32);
             }
-            Self::Integer => {
-                let (from, to) = (input.integers(FROM), input.integers(TO));
-                let value = |row: usize, at: At| at.whole(from[row].into(), to[row].into()) as i64;
-                fill(output, at, |output| output.integers_and_validity().0, value);
+            Self::Long(stored) => {
+                fill(input, output, at, stored, |at, from, to| at.whole(from.into(), to.into()) as i64);
             }
-            Self::Int => {
-                let (from, to) = (input.ints(FROM), input.ints(TO));
-                let value = |row: usize, at: At| at.whole(from[row].into(), to[row].into()) as i32;
-                fill(output, at, |output| output.ints_and_validity().0, value);
-            }
-            Self::Date => {
-                let (from, to) = (input.dates(FROM), input.dates(TO));
-                let value = |row: usize, at: At| at.whole(from[row].into(), to[row].into()) as i32;
-                fill(output, at, |output| output.dates_and_validity().0, value);
-            }
-            Self::Ticks => {
-                let (from, to) = (input.ticks(FROM), input.ticks(TO));
-                let value = |row: usize, at: At| at.whole(from[row].into(), to[row].into()) as i64;
-                fill(output, at, |output| output.ticks_and_validity().0, value);
+            Self::Int(stored) => {
+                fill(input, output, at, stored, |at, from, to| at.whole(from.into(), to.into()) as i32);
             }
             Self::Text => {
-                let Some(((from, digits), (to, _))) = input.units(FROM).zip(input.units(TO)) else {
+                let [from, to] = [FROM, TO].map(|parameter| input.column(parameter).numbers());
+                let (Some(Numbers::Wholes(from, digits)), Some(Numbers::Wholes(to, _))) = (from, to) else {
                     output.all_null();
                     return Ok(());
                 };
                 for row in 0..input.len() {
                     match at(row) {
                         Some(at) => {
-                            output.set_text(row, &decimal(at.whole(from.of(row), to.of(row)), digits));
+                            output.set_text(
+                                row,
+                                &decimal(at.whole(from.at(row).get(), to.at(row).get()), digits),
+                            );
                         }
                         None => output.set_null(row),
                     }
@@ -163,22 +145,23 @@ impl At {
 }
 
 /// Writes the value of each row that is on a line, and makes the others NULL.
-fn fill<'b, T>(
-    output: &mut Output<'b>,
+fn fill<T: Copy>(
+    input: &Chunk<'_>,
+    output: &mut Output<'_>,
     at: impl Fn(usize) -> Option<At>,
-    values: for<'c> fn(&'c mut Output<'b>) -> &'c mut [T],
-    value: impl Fn(usize, At) -> T,
+    stored: Stored<T>,
+    value: impl Fn(At, T, T) -> T,
 ) {
+    let (from, to) = (input.read(stored, FROM), input.read(stored, TO));
     let mut has_null = false;
-    for (row, out) in values(output).iter_mut().enumerate() {
+    for (row, out) in output.write(stored).0.iter_mut().enumerate() {
         match at(row) {
-            Some(at) => *out = value(row, at),
+            Some(at) => *out = value(at, from[row], to[row]),
             None => has_null = true,
         }
     }
     if has_null {
-        let len = values(output).len();
-        (0..len).filter(|&row| at(row).is_none()).for_each(|row| output.set_null(row));
+        (0..input.len()).filter(|&row| at(row).is_none()).for_each(|row| output.set_null(row));
     }
 }
 

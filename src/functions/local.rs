@@ -4,7 +4,7 @@ use super::bucket::FUNCTIONS;
 use super::overloads::{anchor_ticks, anchors, signature};
 use super::types::{Timestamp, Type};
 use crate::error::{Argument, Error, LoadError, Result};
-use crate::ffi::{Arguments, Chunk, Constant, Output, Parameter, Registry, Room, Scalar};
+use crate::ffi::{Arguments, Chunk, Constant, Output, Parameter, Registry, Room, Scalar, TICKS};
 use foldhash::fast::FixedState;
 use kernel::{
     Edge, LocalBuckets, LocalHops, LocalRows, RowGrids, Zone, bucket_local_rows, count_local_windows,
@@ -107,9 +107,9 @@ impl Scalar for LocalBucket {
 
     fn execute(&self, plan: Option<&Self::Plan>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
         let precision = self.timestamp.precision();
-        let ts = input.ticks(TS);
+        let ts = input.read(TICKS, TS);
         output.null_where_any_is(input);
-        let (out, validity) = output.ticks_and_validity();
+        let (out, validity) = output.write(TICKS);
         if let Some(buckets) = plan.and_then(Option::as_ref) {
             return buckets
                 .slice(self.edge, ts, validity, out)
@@ -143,7 +143,7 @@ impl LocalHop {
         until: usize,
         output: &mut Output<'_>,
     ) -> Result<()> {
-        let (precision, ts) = (self.timestamp.precision(), &input.ticks(Self::TS)[..until]);
+        let (precision, ts) = (self.timestamp.precision(), &input.read(TICKS, Self::TS)[..until]);
         let (lists, validity) = output.lists_and_validity();
         let windows = count_local_windows(hops, precision, ts, validity, lists)?;
         let (lists, [starts, ends]) = output.records(windows, Room::Expansion)?;

@@ -15,7 +15,7 @@ use super::types::{Timestamp, Type, WINDOW_END, WINDOW_START};
 use crate::error::{Argument, Error, LoadError, Result};
 use crate::ffi::{
     Aggregate, AggregateOverloads, Chunk, Column, Doubles, Field, Fields, Groups, LogicalType, Numbers,
-    Parameter, Registry, Signature, States, Wholes,
+    Parameter, Registry, Signature, States, TICKS, Wholes,
 };
 use kernel::{
     Civil, Interval, Moments, Pane, Precision, Rolling, Timed, Twofold, Value, Whole, is_valid, order,
@@ -415,7 +415,7 @@ impl<V: Number> Aggregate for Rolled<V> {
     fn update(&self, input: &Chunk<'_>, states: &mut States<'_, Key<V>>) -> Result<()> {
         let panes = PaneColumn::<V>::of(input.column(Self::PANE))?;
         let (lookbacks, widths) = (input.intervals(Self::LOOKBACK)?, input.intervals(Self::WIDTH)?);
-        let starts = input.ticks(Self::PANE_START);
+        let starts = input.read(TICKS, Self::PANE_START);
         let validity = [Self::LOOKBACK, Self::WIDTH, Self::PANE_START].map(|index| input.validity(index));
         for row in 0..input.len() {
             if validity.iter().all(|&validity| is_valid(validity, row)) {

@@ -14,7 +14,9 @@ use super::local::known_zone;
 use super::types::Timestamp::{self, InstantMicros, InstantNanos, Micros, Millis, Nanos, Seconds};
 use super::types::Type::{self, Any, BesideText, Date, Integer, Interval, JustDate, JustNumber, Text};
 use crate::error::{Argument, Error, LoadError, Result};
-use crate::ffi::{Arguments, Chunk, Constant, Given, Output, Parameter, Registry, Scalar, Signature, TypeId};
+use crate::ffi::{
+    Arguments, Chunk, Constant, DAYS, Given, Output, Parameter, Registry, Scalar, Signature, TICKS, TypeId,
+};
 use kernel::{Anchor, Anchors, Precision};
 use libduckdb_sys as sys;
 use std::ffi::CStr;
@@ -329,8 +331,8 @@ pub(super) fn anchors<'a>(
     }
     Ok(match anchor_of(input.type_id(parameter), timestamp, Argument::Ts)? {
         Some(Anchor::Offset(())) => Anchor::Offset(input.intervals(parameter)?),
-        Some(Anchor::Origin((), precision)) => Anchor::Origin(input.ticks(parameter), precision),
-        Some(Anchor::Date(())) => Anchor::Date(input.dates(parameter)),
+        Some(Anchor::Origin((), precision)) => Anchor::Origin(input.read(TICKS, parameter), precision),
+        Some(Anchor::Date(())) => Anchor::Date(input.read(DAYS, parameter)),
         Some(Anchor::Epoch) | None => Anchor::Epoch,
     })
 }

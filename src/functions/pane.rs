@@ -5,7 +5,8 @@ use super::table::{ORIGIN, columns, interval, origin_ticks, parameters, ticks_of
 use super::types::{STALENESS, Timestamp, Type};
 use crate::error::{Argument, Error, LoadError, Result};
 use crate::ffi::{
-    Arguments, Bound, Chunk, Constant, Output, Parameter, Registry, Rows, Scalar, Table, TableArguments,
+    Arguments, Bound, Chunk, Constant, INTEGERS, INTERVALS, Output, Parameter, Registry, Rows, Scalar, TICKS,
+    Table, TableArguments,
 };
 use kernel::{Panes, cadence_nanos, cadence_of, is_valid, lookback_nanos, pane_width};
 use std::ffi::CStr;
@@ -45,7 +46,7 @@ impl Scalar for PaneWidth {
         let (lookbacks, cadences) = (input.intervals(LOOKBACK)?, input.intervals(CADENCE)?);
         let has_cadence = input.validity(CADENCE);
         output.null_where(input, LOOKBACK);
-        let (out, validity) = output.intervals_and_validity();
+        let (out, validity) = output.write(INTERVALS);
         for (row, out) in out.iter_mut().enumerate().filter(|(row, _)| is_valid(validity, *row)) {
             *out = pane_width(lookbacks[row], is_valid(has_cadence, row).then(|| cadences[row]))?;
         }
@@ -71,7 +72,7 @@ impl Scalar for Cadence {
     fn execute(&self, _: Option<&()>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
         let times = input.tick_lists(TIMES);
         output.null_where_any_is(input);
-        let (out, validity) = output.intervals_and_validity();
+        let (out, validity) = output.write(INTERVALS);
         for (row, out) in out.iter_mut().enumerate().filter(|(row, _)| is_valid(validity, *row)) {
             *out = cadence_of(times(row)?, self.timestamp.precision())?;
         }
@@ -136,17 +137,17 @@ impl Table for PanesOf {
 
     fn write(&self, panes: &Panes, rows: &mut Rows<'_>) -> Result<()> {
         let from = rows.from();
-        for (index, pane) in (from..).zip(rows.integers(Self::PANE)) {
+        for (index, pane) in (from..).zip(rows.write(INTEGERS, Self::PANE)) {
             *pane = index as i64;
         }
-        for (index, offset) in (from..).zip(rows.intervals(Self::OFFSET)) {
+        for (index, offset) in (from..).zip(rows.write(INTERVALS, Self::OFFSET)) {
             *offset = panes.offset(index);
         }
-        rows.intervals(Self::WIDTH).fill(panes.width());
+        rows.write(INTERVALS, Self::WIDTH).fill(panes.width());
         if let Some((starts, ends)) = panes.bounds() {
-            starts.write(from, rows.ticks(Self::START));
-            ends.write(from, rows.ticks(Self::END));
-            rows.intervals(STALENESS).fill(panes.staleness());
+            starts.write(from, rows.write(TICKS, Self::START));
+            ends.write(from, rows.write(TICKS, Self::END));
+            rows.write(INTERVALS, STALENESS).fill(panes.staleness());
         }
         Ok(())
     }

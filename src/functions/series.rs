@@ -4,7 +4,7 @@ use super::local::{anchor_error, reading, zone_of};
 use super::table::{ORIGIN, columns, interval, origin_ticks, parameters, ticks_of};
 use super::types::{STALENESS, Timestamp, Type, WINDOW_END, WINDOW_START};
 use crate::error::{Argument, Error, LoadError, Result};
-use crate::ffi::{Bound, Parameter, Registry, Rows, Table, TableArguments};
+use crate::ffi::{Bound, INTEGERS, INTERVALS, Parameter, Registry, Rows, TICKS, Table, TableArguments};
 use kernel::{Cover, LocalBuckets, LocalSeries, Series};
 use std::ffi::CStr;
 
@@ -73,12 +73,12 @@ impl Table for SeriesOf {
         match buckets {
             Buckets::Plain(series) => {
                 let (starts, ends) = series.bounds();
-                starts.write(from, rows.ticks(WINDOW_START));
-                ends.write(from, rows.ticks(WINDOW_END));
+                starts.write(from, rows.write(TICKS, WINDOW_START));
+                ends.write(from, rows.write(TICKS, WINDOW_END));
             }
             Buckets::Local(series) => {
-                series.write_starts(from, rows.ticks(WINDOW_START));
-                series.write_ends(from, rows.ticks(WINDOW_END));
+                series.write_starts(from, rows.write(TICKS, WINDOW_START));
+                series.write_ends(from, rows.write(TICKS, WINDOW_END));
             }
         }
         Ok(())
@@ -122,11 +122,11 @@ impl Table for CoverOf {
 
     fn write(&self, cover: &Cover, rows: &mut Rows<'_>) -> Result<()> {
         let ((starts, ends), from) = (cover.bounds(), rows.from());
-        starts.write(from, rows.ticks(WINDOW_START));
-        ends.write(from, rows.ticks(WINDOW_END));
-        rows.ticks(Self::ALIGNED_END).fill(cover.aligned_end());
-        rows.intervals(STALENESS).fill(cover.staleness());
-        rows.integers(Self::WINDOWS).fill(cover.len() as i64);
+        starts.write(from, rows.write(TICKS, WINDOW_START));
+        ends.write(from, rows.write(TICKS, WINDOW_END));
+        rows.write(TICKS, Self::ALIGNED_END).fill(cover.aligned_end());
+        rows.write(INTERVALS, STALENESS).fill(cover.staleness());
+        rows.write(INTEGERS, Self::WINDOWS).fill(cover.len() as i64);
         Ok(())
     }
 }
