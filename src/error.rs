@@ -33,6 +33,9 @@ pub(crate) enum Error {
     /// A sum, or a number, of more digits than DECIMAL has.
     #[error("a sum or a value has more than 38 digits; cast the values to DOUBLE")]
     Digits,
+    /// What says which grid there is, being known at execution only.
+    #[error("width, zone and origin must be constants here; write them out, or use getvariable")]
+    NotConstant,
     /// Something else in place of a pane.
     #[error("pane must be what time_bucket_moments gives; give a column of a table of pane_rows")]
     NotPane,

@@ -52,6 +52,8 @@ pub enum Argument {
     Since,
     /// Where a series or a range ends.
     Until,
+    /// Where a range begins or ends.
+    Bound,
     /// How many panes a query may have.
     Budget,
     /// What a macro says.
@@ -93,6 +95,7 @@ impl Argument {
             Self::From => "from",
             Self::Since => "since",
             Self::Until => "until",
+            Self::Bound => "since, until or watermark",
             Self::Budget => "budget",
             Self::Message => "message",
             Self::Value => "value",
@@ -127,9 +130,14 @@ impl Argument {
             Self::Slide | Self::Step | Self::PaneWidth => "INTERVAL '5 minutes'",
             Self::Lookback | Self::MaxGap => "INTERVAL '1 hour'",
             Self::Cadence => "INTERVAL '1 minute'",
-            Self::Origin | Self::Anchor | Self::Ts | Self::Times | Self::At | Self::From | Self::Since => {
-                "TIMESTAMP '2024-01-01'"
-            }
+            Self::Origin
+            | Self::Anchor
+            | Self::Ts
+            | Self::Times
+            | Self::At
+            | Self::From
+            | Self::Since
+            | Self::Bound => "TIMESTAMP '2024-01-01'",
             Self::Until => "TIMESTAMP '2024-02-01'",
             Self::Budget => "1024",
             Self::Zone => "'America/New_York'",

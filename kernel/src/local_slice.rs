@@ -91,6 +91,11 @@ impl LocalBuckets {
         }
     }
 
+    /// The run that holds `ts`, if it is known.
+    pub(crate) fn run_of(&self, ts: i64) -> Option<Run<i64>> {
+        self.grid.divisor().and_then(|_| self.runs.of(ts))
+    }
+
     /// Writes to `out` the `edge` of the bucket that each of `ts` lies in.
     ///
     /// Infinite timestamps give themselves. Rows that `validity` does not hold may be anything: they never raise an error,

@@ -4,8 +4,8 @@
 use crate::simd::Level;
 use crate::tests::{one_in, representable};
 use crate::{
-    Anchors, Edge, Grid, Interval, LocalBuckets, LocalRows, OutOfRange, Precision, RowGrids, Zone,
-    bucket_local_rows,
+    Anchors, Edge, Grid, Interval, List, LocalBuckets, LocalHops, LocalRows, OutOfRange, Precision, RowGrids,
+    Zone, bucket_local_rows, count_local_windows, write_local_windows,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -129,6 +129,7 @@ fn check(
         assert_eq!(local.bucket(rows[row]), *expected, "{}", context(row));
     }
     rows_agree(&local, (width, origin), &rows, &expected);
+    walks_agree(&local, &boundaries);
     let mut sorted = rows.clone();
     sorted.sort_unstable();
     for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
@@ -148,6 +149,27 @@ fn check(
                         assert_eq!(i128::from(*out), if edge == Edge::Start { start } else { end });
                     }
                 }
+            }
+        }
+    }
+}
+
+/// Steps from one boundary to another, and the boundaries between two times.
+fn walks_agree(local: &LocalBuckets, boundaries: &[i128]) {
+    let tick = |boundary: i128| i64::try_from(boundary).expect("a timestamp");
+    let last = boundaries.len() - 1;
+    for (from, to) in [(last, 0), (last, last), (last / 2, 0), (last, last / 3), (last / 2 + 1, last / 2)] {
+        if let (Some(&start), Some(&before), Some(count)) =
+            (boundaries.get(from), boundaries.get(to), from.checked_sub(to))
+        {
+            assert_eq!(local.start_before(tick(start), count as u64), before, "{count} before {start}");
+            for (since, until) in
+                [(before, start), (before + 1, start), (before, start + 1), (before + 1, start + 1)]
+            {
+                let within = boundaries.iter().filter(|boundary| (since..until).contains(boundary));
+                let (first, len) = local.starts_between(tick(since), tick(until)).expect("within the range");
+                assert_eq!(len, within.clone().count() as u64, "{since} {until}");
+                assert!(within.min().is_none_or(|start| i128::from(first) == *start), "{since} {until}");
             }
         }
     }
@@ -234,6 +256,37 @@ proptest! {
         // Odd widths and origins too, below a second.
         let (width, origin) = (width * tick - below % tick, origin * tick + below * 7 % tick);
         check((first, &changes), (width.max(1), origin), precision, stretch);
+    }
+}
+
+/// Windows that grow by a step within a size: all that begin with the size's bucket and end with a later step.
+#[test]
+fn windows_that_grow() {
+    let (first, changes) = new_york();
+    let (zone, clock) =
+        (Arc::new(Zone::new(first, &changes, false).expect("a clock")), Clock::new(first, &changes));
+    let buckets =
+        |width| LocalBuckets::new(Arc::clone(&zone), Grid::new(width, 0).unwrap(), Precision::Second);
+    for (step, size) in [(3_600, 86_400), (900, 3_600), (14_400, 86_400), (86_400, 604_800)] {
+        let (steps, sizes) = (buckets(step), buckets(size));
+        let hops = LocalHops::Grow(&steps, &sizes);
+        for (change, _) in &changes {
+            let ts: Vec<i64> =
+                (change - 90_000..change + 90_000).step_by(1_700).chain(change - 1..change + 2).collect();
+            let mut lists = vec![List::default(); ts.len()];
+            let windows =
+                count_local_windows(&hops, Precision::Second, &ts, None, &mut lists).unwrap() as usize;
+            let (mut starts, mut ends) = (vec![0; windows], vec![0; windows]);
+            write_local_windows(&hops, Precision::Second, &ts, &lists, &mut starts, &mut ends).unwrap();
+            for (ts, list) in ts.iter().zip(&lists) {
+                let (start, end) = clock.bucket(1, size, 0, (*ts).into());
+                let reached = clock.boundaries(1, step, 0, i128::from(*ts) + 1, end + 1);
+                let elements = list.offset as usize..(list.offset + list.length) as usize;
+                assert!(starts[elements.clone()].iter().all(|&first| i128::from(first) == start));
+                let ends: Vec<i128> = ends[elements].iter().map(|&end| end.into()).collect();
+                assert_eq!(ends, reached, "{step} {size} {ts}");
+            }
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use crate::local::Run;
 use crate::validity::is_valid;
 use crate::{
     Anchors, Argument, Civil, Error, Grid, Hop, Interval, List, LocalBuckets, LocalGrid, Precision, Result,
-    Zone,
+    Shape, Zone,
 };
 use std::sync::Arc;
 
@@ -114,11 +114,64 @@ impl LocalSeries {
     }
 }
 
-/// The windows that apply to each row: `size / slide` local buckets of the slide in a row.
+impl LocalBuckets {
+    /// The start of the bucket that lies so many before the one that starts at `start`: exact, and possibly outside of what an
+    /// `i64` holds, but no earlier than is needed to see that.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use time_bucket_kernel::{Grid, LocalBuckets, Precision, Zone};
+    /// // A clock that is set from 01:00 to 02:00, so that this day has 23 hours.
+    /// let zone = Arc::new(Zone::new(0, &[(3_600, 3_600)], false).unwrap());
+    /// let days = LocalBuckets::new(zone, Grid::new(86_400, 0).unwrap(), Precision::Second);
+    /// assert_eq!(days.start_before(169_200, 3), -86_400);
+    /// ```
+    #[must_use]
+    pub fn start_before(&self, start: i64, mut count: u64) -> i128 {
+        let (mut start, width) = (i128::from(start), self.grid().grid().width());
+        while count > 0 {
+            let Ok(tick) = i64::try_from(start) else { break };
+            // The buckets of a run in one step, to its first one or as far as asked.
+            let before = self.run_of(tick).map_or(0, |run| (start - i128::from(run.first)) / width);
+            if let Ok(whole @ 1..) = u64::try_from(before) {
+                let steps = whole.min(count);
+                (start, count) = (start - i128::from(steps) * width, count - steps);
+            } else {
+                (start, count) = (self.grid().bucket_of(start - 1).0, count - 1);
+            }
+        }
+        start
+    }
+
+    /// How many buckets start in `[since, until)`, and the first start; `None` where that is no `i64`.
+    #[must_use]
+    pub fn starts_between(&self, since: i64, until: i64) -> Option<(i64, u64)> {
+        let (start, end) = self.bucket(since);
+        let first = if start == i128::from(since) { start } else { end };
+        let (mut next, mut len, width) = (first, 0, self.grid().grid().width());
+        while next < i128::from(until) {
+            let mut run = self.grid().run(next);
+            let last = run.first + (i128::from(until) - 1 - run.first) / width * width;
+            if last < run.last {
+                (run.last, run.next) = (last, i128::from(until));
+            }
+            len += u64::try_from((run.last - run.first) / width).ok()? + 1;
+            next = run.next;
+        }
+        Some((i64::try_from(first).ok()?, len))
+    }
+}
+
+/// The windows that apply to each row: `size / slide` local buckets of the slide in a row, or those that grow by a bucket of
+/// the step within one of the size.
 #[derive(Debug, Clone, Copy)]
 pub enum LocalHops<'a> {
     /// The same for all: the slide's buckets, and how many to a window.
     One(&'a LocalBuckets, u64),
+    /// The same for all: the buckets of step and size.
+    Grow(&'a LocalBuckets, &'a LocalBuckets),
     /// Other ones a row, not yet validated. All slices are as long as the timestamps.
     Rows {
         /// Each row's slide.
@@ -134,20 +187,20 @@ pub enum LocalHops<'a> {
     },
 }
 
-/// How many buckets of a slide make a window of a size.
+/// How many buckets of a slide, or step, make a window of a size.
 ///
 /// # Errors
 ///
 /// The reason why slide or size is refused, [`Error::NotMultiple`] or [`Error::TooManyWindows`].
-pub fn local_hop(precision: Precision, slide: Interval, size: Interval) -> Result<u64> {
-    let slide_ticks = precision.length_ticks(Argument::Slide, slide)?;
+pub fn local_hop(precision: Precision, shape: Shape, slide: Interval, size: Interval) -> Result<u64> {
+    let divisor = shape.step();
+    let slide_ticks = precision.length_ticks(divisor, slide)?;
     let size_ticks = precision.length_ticks(Argument::Size, size)?;
     if size_ticks % slide_ticks != 0 {
-        let (argument, divisor) = (Argument::Size, Argument::Slide);
-        return Err(Error::NotMultiple { argument, value: size, divisor, unit: slide });
+        return Err(Error::NotMultiple { argument: Argument::Size, value: size, divisor, unit: slide });
     }
     let (windows, limit) = (size_ticks / slide_ticks, Hop::MOST_WINDOWS);
-    let too_many = || Error::TooManyWindows { argument: Argument::Slide, step: slide, size, windows, limit };
+    let too_many = || Error::TooManyWindows { argument: divisor, step: slide, size, windows, limit };
     u64::try_from(windows).ok().filter(|_| windows <= limit).ok_or_else(too_many)
 }
 
@@ -171,9 +224,11 @@ impl<'a> LocalHops<'a> {
     fn of_row(&self, row: usize, precision: Precision) -> Result<(Buckets<'a>, u64)> {
         match *self {
             Self::One(buckets, count) => Ok((Buckets::Prepared(buckets), count)),
+            // One window for the step that holds the timestamp; there are as many as steps follow.
+            Self::Grow(step, _) => Ok((Buckets::Prepared(step), 1)),
             Self::Rows { slides, sizes, anchors, zones, known } => {
                 let anchor = anchors.row_ticks(row, precision)?;
-                let count = local_hop(precision, slides[row], sizes[row])?;
+                let count = local_hop(precision, Shape::Hop, slides[row], sizes[row])?;
                 let grid = precision.grid(Argument::Slide, slides[row], anchor)?;
                 Ok((Buckets::Grid(&known[usize::from(zones[row])], grid), count))
             }
@@ -193,6 +248,20 @@ impl<'a> LocalHops<'a> {
             || Error::WindowOutOfRange { argument: Argument::Ts, value: Civil { tick: ts, precision } };
         let finite = |bound| precision.finite(bound).ok_or_else(out_of_range);
         let (start, end) = buckets.bucket(precision, ts);
+        if let Self::Grow(step, size) = self {
+            let (first, last) = size.bucket(ts);
+            let (first, last, mut end, mut len) = (finite(first)?, finite(last)?, finite(end)?, 0);
+            loop {
+                if let Some((starts, ends)) = &mut out {
+                    (starts[len], ends[len]) = (first, end);
+                }
+                len += 1;
+                if end >= last {
+                    return Ok(len as u64);
+                }
+                end = finite(step.bucket(end).1)?;
+            }
+        }
         let (mut start, mut end) = (finite(start)?, finite(end)?);
         for index in 0..count as usize {
             if let Some((starts, ends)) = &mut out {

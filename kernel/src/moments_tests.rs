@@ -92,8 +92,11 @@ proptest! {
     #[test]
     fn a_window_is_its_own_values(panes in some_panes(), lookback in 1..30i128, far in prop_oneof![Just(0.0), Just(1e18), Just(f64::INFINITY), Just(f64::NAN)]) {
         // A far value in the first pane is in some windows and in none of the others.
-        let mut timed: Vec<Timed<f64>> = panes.iter().map(|(start, values)| (*start, pane(values, |value| value as f64))).collect();
-        if let Some((_, first)) = timed.first_mut() {
+        let mut timed: Vec<Timed<f64>> = panes.iter().map(|(start, values)| {
+            let since = start + 1 - lookback as i64;
+            Timed { since, start: *start, end: start + 1, pane: pane(values, |value| value as f64) }
+        }).collect();
+        if let Some(Timed { pane: first, .. }) = timed.first_mut() {
             let mut moments = Moments::default();
             moments.merge(first);
             moments.merge(&{ let mut one = Moments::default(); one.push(far); one.finish() });
@@ -101,7 +104,7 @@ proptest! {
         }
         let mut seen = 0;
         let mut outcome = Ok(());
-        Rolling::default().roll(&timed, lookback, |last, count, window| {
+        Rolling::default().roll(&timed, |last, count, window| {
             let inside: Vec<_> = (0..=last).filter(|&index| i128::from(panes[last].0 - panes[index].0) < lookback).collect();
             if (last, count) != (seen, inside.len()) {
                 outcome = Err(TestCaseError::fail("another window"));
@@ -121,7 +124,8 @@ proptest! {
         let mut parts: Vec<Timed<Whole>> = Vec::new();
         for (start, values) in &panes {
             for value in values {
-                parts.push((*start, pane(&[*value], |value| Whole::new(value.into()))));
+                let pane = pane(&[*value], |value| Whole::new(value.into()));
+                parts.push(Timed { since: *start, start: *start, end: start + 1, pane });
             }
         }
         let len = parts.len().max(1);
@@ -131,9 +135,9 @@ proptest! {
         order(&mut parts);
         let whole: Vec<_> = panes.iter().filter(|(_, values)| !values.is_empty()).collect();
         prop_assert_eq!(parts.len(), whole.len());
-        for ((start, part), (want, values)) in parts.iter().zip(whole) {
-            prop_assert_eq!(start, want);
-            agrees(part, values, 0.0)?;
+        for (part, (want, values)) in parts.iter().zip(whole) {
+            prop_assert_eq!(part.start, *want);
+            agrees(&part.pane, values, 0.0)?;
         }
     }
 }
@@ -151,8 +155,9 @@ fn a_sum_that_leaves_the_range_is_lost() {
 #[test]
 fn panes_without_values_cost_no_more_than_others() {
     // Looking for values among a million empty panes of one window anew for each would take minutes.
-    let panes: Vec<Timed<f64>> = (0..1_000_000).map(|start| (start, Moments::default().finish())).collect();
+    let empty = |start| Timed { since: 0, start, end: start + 1, pane: Moments::default().finish() };
+    let panes: Vec<Timed<f64>> = (0..1_000_000).map(empty).collect();
     let mut windows = 0;
-    Rolling::default().roll(&panes, i128::MAX, |_, _, _| windows += 1);
+    Rolling::default().roll(&panes, |_, _, _| windows += 1);
     assert_eq!(windows, panes.len());
 }

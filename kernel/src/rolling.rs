@@ -7,22 +7,32 @@
 
 use crate::moments::{Moments, Pane, Value};
 
-/// A pane and when it starts.
-pub type Timed<V> = (i64, Pane<V>);
+/// A pane, when it starts and ends, and when the window starts that ends with it.
+#[derive(Debug, Clone, Copy)]
+pub struct Timed<V: Value> {
+    /// Where the window starts. The later a pane starts, the later its window does.
+    pub since: i64,
+    /// Where the pane starts.
+    pub start: i64,
+    /// Where both end.
+    pub end: i64,
+    /// What is known of the pane's values.
+    pub pane: Pane<V>,
+}
 
 /// Brings panes into order, and makes one of those that start at the same time.
 pub fn order<V: Value>(panes: &mut Vec<Timed<V>>) {
-    if panes.is_sorted_by(|(a, _), (b, _)| a < b) {
+    if panes.is_sorted_by(|a, b| a.start < b.start) {
         return;
     }
-    panes.sort_by_key(|&(start, _)| start);
-    panes.dedup_by(|(start, pane), (kept_start, kept)| {
-        let is_same = start == kept_start;
+    panes.sort_by_key(|timed| timed.start);
+    panes.dedup_by(|next, kept| {
+        let is_same = next.start == kept.start;
         if is_same {
             let mut both = Moments::default();
-            both.merge(kept);
-            both.merge(pane);
-            *kept = both.finish();
+            both.merge(&kept.pane);
+            both.merge(&next.pane);
+            kept.pane = both.finish();
         }
         is_same
     });
@@ -42,12 +52,11 @@ impl<V: Value> Default for Rolling<V> {
 
 impl<V: Value> Rolling<V> {
     /// Gives `emit` each pane's index, how many panes its window holds, and the window's moments. A window holds the
-    /// panes that start less than `lookback` ticks, which is positive, before the last one's start, and that one.
-    /// The panes are in [`order`].
-    pub fn roll(&mut self, panes: &[Timed<V>], lookback: i128, mut emit: impl FnMut(usize, usize, Pane<V>)) {
+    /// panes up to the last one that start no earlier than it does, and the last one. The panes are in [`order`].
+    pub fn roll(&mut self, panes: &[Timed<V>], mut emit: impl FnMut(usize, usize, Pane<V>)) {
         // The oldest pane of the window that ends with `last`, looked for from that of an earlier window on.
         let oldest = |last: usize, mut from: usize| {
-            while i128::from(panes[last].0) - i128::from(panes[from].0) >= lookback {
+            while from < last && panes[from].start < panes[last].since {
                 from += 1;
             }
             from
@@ -58,29 +67,29 @@ impl<V: Value> Rolling<V> {
         while last < panes.len() {
             from = oldest(last, from);
             // The latest pane with values, which is in every window until it is too old.
-            let Some(border) = (from.max(empty)..=last).rev().find(|&index| panes[index].1.n > 0) else {
+            let Some(border) = (from.max(empty)..=last).rev().find(|&index| panes[index].pane.n > 0) else {
                 emit(last, last - from + 1, Moments::default().finish());
                 last += 1;
                 empty = last;
                 continue;
             };
-            let Pane { n, sum, .. } = panes[border].1;
+            let Pane { n, sum, .. } = panes[border].pane;
             let mut sums = Moments::about(V::centre(sum, n));
             self.backwards.clear();
-            for (_, pane) in panes[from..border].iter().rev() {
-                sums.absorb(pane);
+            for timed in panes[from..border].iter().rev() {
+                sums.absorb(&timed.pane);
                 self.backwards.push(sums);
             }
             let mut onwards = Moments::about(V::centre(sum, n));
-            for (_, pane) in &panes[border..last] {
-                onwards.absorb(pane);
+            for timed in &panes[border..last] {
+                onwards.absorb(&timed.pane);
             }
             while last < panes.len() {
                 from = oldest(last, from);
                 if from > border {
                     break;
                 }
-                onwards.absorb(&panes[last].1);
+                onwards.absorb(&panes[last].pane);
                 let mut window = onwards;
                 if from < border {
                     window.join(&self.backwards[border - from - 1]);

@@ -2,7 +2,7 @@
 -- the columns of carry (the last known value), of interpolate (on the line between the neighbours), of zero, all others (NULL), and filled.
 -- Example: FROM gapfill('minutes', 'ts', INTERVAL '1 minute', ['sensor'], interpolate := ['temp'], zero := ['n']);
 CREATE OR REPLACE MACRO gapfill(tbl, ts, width, keys, carry := [], interpolate := [], zero := [], since := NULL, until := NULL,
-                                members := NULL, max_gap := NULL, origin := INTERVAL '0 seconds') AS TABLE
+                                members := NULL, max_gap := NULL, origin := INTERVAL '0 seconds', zone := 'none') AS TABLE
 WITH data AS ( -- columns by what becomes of them: a key k_u_<name>, carried c_u_<name>, and so on, so that none has a name of ours
   SELECT COLUMNS(lambda c: c = 'k' OR list_contains(list_transform(keys::VARCHAR[], lambda n: 'u_' || lower(n)), lower(c))) AS 'k_\0', s,
          COLUMNS(lambda c: c = 'c' OR list_contains(list_transform(carry::VARCHAR[], lambda n: 'u_' || lower(n)), lower(c))) AS 'c_\0',
@@ -10,20 +10,14 @@ WITH data AS ( -- columns by what becomes of them: a key k_u_<name>, carried c_u
          COLUMNS(lambda c: c = 'z' OR list_contains(list_transform(zero::VARCHAR[], lambda n: 'u_' || lower(n)), lower(c))) AS 'z_\0',
          COLUMNS(lambda c: c = 'o' OR starts_with(c, 'u_') AND NOT list_contains(list_transform(
                    [ts] || keys::VARCHAR[] || carry::VARCHAR[] || interpolate::VARCHAR[] || zero::VARCHAR[], lambda n: 'u_' || lower(n)), lower(c))) AS 'o_\0'
-  FROM (SELECT COLUMNS(lambda c: CASE
-                 WHEN lower(c) IN ('window_start', 'window_end', 'filled') AND lower(c) <> lower(ts)
-                 THEN time_bucket_refuse('gapfill: the input already has a column ' || c || '; rename it')
-                 WHEN len(list_filter([ts] || keys::VARCHAR[] || carry::VARCHAR[] || interpolate::VARCHAR[] || zero::VARCHAR[],
-                                      lambda n: lower(n) = lower(c))) > 1
-                 THEN time_bucket_refuse('gapfill: the column ' || c || ' is named twice; let it be the time, a key, or of carry, interpolate or zero')
-                 ELSE true END) AS 'u_\0',
-               time_bucket_start(width, COLUMNS([ts]), origin) AS s,
+  FROM (SELECT COLUMNS(lambda c: CASE WHEN lower(c) = lower(ts) THEN true ELSE time_bucket_keep('gapfill', c, 'window_start', 'window_end', 'filled') END) AS 'u_\0',
+               time_bucket_start(width, COLUMNS([ts]), zone, origin) AS s,
                true AS k, true AS c, true AS i, true AS z, true AS o -- no list of columns is empty
-        FROM query_table(tbl)
+        FROM query_table(time_bucket_source(tbl, 'gapfill', 'ts', [ts], 'keys', keys, 'carry', carry, 'interpolate', interpolate, 'zero', zero))
         WHERE COLUMNS([ts]) > '-infinity' AND COLUMNS([ts]) < 'infinity'
+          AND (until IS NULL OR len(interpolate) > 0 OR COLUMNS([ts]) < time_bucket_ceil(until, CASE WHEN false THEN COLUMNS([ts]) END, width, zone, origin))
           AND NOT EXISTS (SELECT COLUMNS([ts] || keys::VARCHAR[] || carry::VARCHAR[] || interpolate::VARCHAR[] || zero::VARCHAR[])
                           FROM query_table(tbl) WHERE false)) -- a name that is missing is refused
-  WHERE until IS NULL OR len(interpolate) > 0 OR s < time_bucket_until(until, s)
   UNION ALL BY NAME -- keys that appear even without a row
   SELECT DISTINCT COLUMNS(lambda c: c = 'k' OR list_contains(list_transform(keys::VARCHAR[], lambda n: 'u_' || lower(n)), lower(c))) AS 'k_\0'
   FROM (SELECT COLUMNS(*) AS 'u_\0', true AS k FROM query_table(coalesce(members, tbl)) WHERE members IS NOT NULL)
@@ -33,8 +27,8 @@ WITH data AS ( -- columns by what becomes of them: a key k_u_<name>, carried c_u
   SELECT min(s) AS low, max(s) AS high, time_bucket_since(since, any_value(s)) AS lower, time_bucket_until(until, any_value(s)) AS upper
   FROM data
 ), range_of AS (
-  SELECT CASE WHEN lower IS NULL THEN low WHEN lower = upper THEN upper ELSE time_bucket_start(width, lower, origin) END AS first,
-         coalesce(upper, time_bucket_end(width, high, origin)) AS last
+  SELECT CASE WHEN lower IS NULL THEN low WHEN lower = upper THEN upper ELSE time_bucket_start(width, lower, zone, origin) END AS first,
+         coalesce(upper, time_bucket_end(width, high, zone, origin)) AS last
   FROM bounds
   WHERE coalesce(time_bucket_refuse(CASE WHEN lower > upper THEN 'gapfill: since ' || lower || ' is later than until ' || upper || '; swap them' END), true)
 ), by_key AS (
@@ -63,12 +57,12 @@ WITH data AS ( -- columns by what becomes of them: a key k_u_<name>, carried c_u
                      u := list_extract(s, list_extract((COLUMNS('^i_')).n, place))) AS '\0'
   FROM placed
 ), filled AS (
-  SELECT *, unnest(time_bucket_range(width, piece_start, piece_end, origin)) AS b FROM pieces
+  SELECT *, unnest(time_bucket_range(width, piece_start, piece_end, zone, origin)) AS b FROM pieces
 ), result AS (
-  SELECT COLUMNS('^k_'), b AS w_u_window_start, time_bucket_end(width, b, origin) AS w_u_window_end,
+  SELECT COLUMNS('^k_'), b AS w_u_window_start, time_bucket_end(width, b, zone, origin) AS w_u_window_end,
          CASE WHEN max_gap IS NULL OR time_bucket_within(max_gap, (COLUMNS('^c_')).t, b) THEN (COLUMNS('^c_')).v END AS '\0',
          CASE WHEN max_gap IS NULL OR (COLUMNS('^i_')).t = b
-                OR time_bucket_within(max_gap, time_bucket_end(width, (COLUMNS('^i_')).t, origin), (COLUMNS('^i_')).u)
+                OR time_bucket_within(max_gap, time_bucket_end(width, (COLUMNS('^i_')).t, zone, origin), (COLUMNS('^i_')).u)
               THEN cast_to_type(time_bucket_line((COLUMNS('^i_')).v, (COLUMNS('^i_')).w, (COLUMNS('^i_')).t, (COLUMNS('^i_')).u, b), (COLUMNS('^i_')).v) END AS '\0',
          coalesce(CASE WHEN s = b THEN COLUMNS('^z_') END, cast_to_type(0, COLUMNS('^z_'))) AS '\0',
          CASE WHEN s = b THEN COLUMNS('^o_') END AS '\0',

@@ -1,8 +1,7 @@
 -- Each row once for every window of `size` that its time lies in; a window starts every `slide`.
 -- Where size is not a multiple of slide the windows still start on the slide grid; a row in a gap (slide > size) is left out.
 -- Example: SELECT window_start, count(*) FROM hop('readings', 'ts', INTERVAL '1 minute', INTERVAL '5 minutes') GROUP BY ALL;
-CREATE OR REPLACE MACRO hop(tbl, ts, slide, size, origin := INTERVAL '0 seconds') AS TABLE
-SELECT COLUMNS(lambda c: CASE WHEN lower(c) IN ('window_start', 'window_end')
-                              THEN time_bucket_refuse('hop: the input already has a column ' || c || '; rename it') ELSE true END),
-       unnest(time_bucket_hop(slide, size, COLUMNS([ts]), origin), max_depth := 2)
+CREATE OR REPLACE MACRO hop(tbl, ts, slide, size, origin := INTERVAL '0 seconds', zone := 'none') AS TABLE
+SELECT COLUMNS(lambda c: time_bucket_keep('hop', c, 'window_start', 'window_end')),
+       unnest(time_bucket_hop(slide, size, COLUMNS([ts]), zone, origin), max_depth := 2)
 FROM query_table(tbl);

@@ -1,47 +1,36 @@
 -- For every key and stored pane the window of length lookback that ends with the pane: of each value n, sum, min, max, avg, var_samp.
--- keys are all keys of the store and width is that of its panes; missing counts the panes of the window that are not stored.
+-- keys are all keys of the store and width is that of its panes; a zone needs the store's origin too. missing counts panes that are not stored.
 -- Example: FROM rolling_panes('panes', ['sensor'], INTERVAL '1 hour', INTERVAL '1 minute');
-CREATE OR REPLACE MACRO rolling_panes(panes, keys, lookback, width, since := NULL, until := NULL) AS TABLE
-WITH stored AS (
-  SELECT * REPLACE (true AS pane_end) -- a key that is always there
-  FROM query_table(panes)
-  WHERE time_bucket_check(CASE WHEN NOT starts_with(typeof(COLUMNS(lambda c: NOT list_contains(list_transform(keys::VARCHAR[] || ['pane_start', 'pane_end'], lambda k: lower(k)), lower(c)))), 'STRUCT(n BIGINT, ')
-                               THEN 'rolling_panes: the store has a column that is neither a pane nor among keys; name all of its keys' END) IS NULL
-    AND time_bucket_check(CASE WHEN epoch_us(lookback::INTERVAL) % epoch_us(width::INTERVAL) <> 0
-                               THEN format('rolling_panes: lookback {} is not a multiple of width {}; give whole panes', lookback::VARCHAR, width::VARCHAR) END) IS NULL
-    AND time_bucket_refuse(CASE WHEN pane_end <> time_bucket_end(width, pane_start, pane_start)
-                                THEN format('rolling_panes: the stored pane from {} to {} is not of width {}; give that of the store',
-                                            pane_start::VARCHAR, pane_end::VARCHAR, width::VARCHAR) END) IS NULL
-    -- at least the panes of the windows in the range
-    AND (since IS NULL OR pane_start >=
-      coalesce(TRY(cast_to_type(time_bucket_start(lookback, coalesce(since, cast_to_type(NULL, pane_start))), pane_start) - to_microseconds(epoch_us(lookback::INTERVAL))),
-               cast_to_type('-infinity', pane_start)))
-    AND (until IS NULL OR pane_start < until)
-), keyed AS (
-  SELECT struct_pack(*COLUMNS(keys::VARCHAR[] || ['pane_end'])) AS pane_end, pane_start,
-         COLUMNS(lambda c: CASE WHEN lower(c) IN ('window_start', 'window_end', 'missing')
-                                THEN time_bucket_refuse('rolling_panes: the store has a column ' || c || ', which is a result; rename it')
-                                ELSE NOT list_contains(list_transform(keys::VARCHAR[] || ['pane_start', 'pane_end'], lambda k: lower(k)), lower(c)) END)
-  FROM stored
+CREATE OR REPLACE MACRO rolling_panes(panes, keys, lookback, width, since := NULL, until := NULL, origin := INTERVAL '0 seconds', zone := 'none') AS TABLE
+WITH named AS ( -- every column is u_<name>, so that none has a name of ours
+  SELECT COLUMNS(lambda c: time_bucket_keep('rolling_panes', c, 'window_start', 'window_end', 'missing')) AS 'u_\0', true AS k
+  FROM query_table(time_bucket_source(panes, 'rolling_panes', 'keys', keys))
+  WHERE NOT EXISTS (SELECT COLUMNS(keys::VARCHAR[] || ['pane_start', 'pane_end']) FROM query_table(panes) WHERE false) -- a name that is missing is refused
+), sorted AS (
+  SELECT COLUMNS(['k'] || list_transform(keys::VARCHAR[], lambda n: 'u_' || n)) AS 'k_\0', u_pane_start AS s, u_pane_end AS e,
+         time_bucket_trailing(lookback, width, u_pane_start, u_pane_end, zone, origin) AS w,
+         COLUMNS(lambda c: c <> 'k' AND NOT list_contains(list_transform(keys::VARCHAR[] || ['pane_start', 'pane_end'], lambda n: 'u_' || lower(n)), lower(c))) AS 'p_\0'
+  FROM named
+  WHERE (since IS NULL OR u_pane_start >= time_bucket_floor(since, CASE WHEN false THEN u_pane_start END, 2 * lookback::INTERVAL)) -- no later than the windows of the range start
+    AND (until IS NULL OR u_pane_start < time_bucket_floor(until, CASE WHEN false THEN u_pane_start END))
 ), rolled AS (
-  SELECT pane_end, struct_pack(w := time_bucket_rolling(lookback::INTERVAL, width::INTERVAL, pane_start, COLUMNS(* EXCLUDE (pane_start, pane_end)), (COLUMNS(* EXCLUDE (pane_start, pane_end))).sum),
-                               v := cast_to_type(NULL, any_value(COLUMNS(* EXCLUDE (pane_start, pane_end)))))
-  FROM keyed
-  GROUP BY pane_end
+  SELECT COLUMNS('^k_'), struct_pack(w := time_bucket_rolling(w, s, e, COLUMNS('^p_'), (COLUMNS('^p_')).sum), v := cast_to_type(NULL, any_value(COLUMNS('^p_')))) AS '\0'
+  FROM sorted
+  WHERE time_bucket_paned('rolling_panes', typeof(COLUMNS('^p_')))
+  GROUP BY ALL
 ), flat AS (
-  SELECT pane_end, struct_pack(w := unnest((COLUMNS(* EXCLUDE (pane_end))).w), v := (COLUMNS(* EXCLUDE (pane_end))).v) FROM rolled
+  SELECT COLUMNS('^k_'), struct_pack(w := unnest((COLUMNS('^p_')).w), v := (COLUMNS('^p_')).v) AS '\0' FROM rolled
 ), bounded AS (
-  SELECT *, (COLUMNS(list_filter(*, lambda c: c <> 'pane_end')[1:1])).w.window_start AS window_start, (COLUMNS(list_filter(*, lambda c: c <> 'pane_end')[1:1])).w.window_end AS window_end,
-         epoch_us(lookback::INTERVAL) // epoch_us(width::INTERVAL) - (COLUMNS(list_filter(*, lambda c: c <> 'pane_end')[1:1])).w.panes AS missing
+  SELECT *, (COLUMNS(list_filter(*, lambda c: starts_with(c, 'p_'))[1:1])).w.window_start AS w_u_window_start,
+         (COLUMNS(list_filter(*, lambda c: starts_with(c, 'p_'))[1:1])).w.window_end AS w_u_window_end,
+         epoch_us(lookback::INTERVAL) // epoch_us(width::INTERVAL) - (COLUMNS(list_filter(*, lambda c: starts_with(c, 'p_'))[1:1])).w.panes AS w_u_missing
   FROM flat
-), typed AS (
-  SELECT unnest(pane_end), window_start, window_end, missing,
-         struct_pack(n := (COLUMNS(* EXCLUDE (pane_end, window_start, window_end, missing))).w.n,
-                     sum := (COLUMNS(* EXCLUDE (pane_end, window_start, window_end, missing))).w.sum * cast_to_type(10.0 ** -coalesce(TRY_CAST(regexp_extract(typeof((COLUMNS(* EXCLUDE (pane_end, window_start, window_end, missing))).v.sum), '^DECIMAL\(\d+,(\d+)\)', 1) AS INTEGER), 0), (COLUMNS(* EXCLUDE (pane_end, window_start, window_end, missing))).v.sum),
-                     min := cast_to_type((COLUMNS(* EXCLUDE (pane_end, window_start, window_end, missing))).w.min * cast_to_type(10.0 ** -coalesce(TRY_CAST(regexp_extract(typeof((COLUMNS(* EXCLUDE (pane_end, window_start, window_end, missing))).v.sum), '^DECIMAL\(\d+,(\d+)\)', 1) AS INTEGER), 0), (COLUMNS(* EXCLUDE (pane_end, window_start, window_end, missing))).v.sum), (COLUMNS(* EXCLUDE (pane_end, window_start, window_end, missing))).v.min),
-                     max := cast_to_type((COLUMNS(* EXCLUDE (pane_end, window_start, window_end, missing))).w.max * cast_to_type(10.0 ** -coalesce(TRY_CAST(regexp_extract(typeof((COLUMNS(* EXCLUDE (pane_end, window_start, window_end, missing))).v.sum), '^DECIMAL\(\d+,(\d+)\)', 1) AS INTEGER), 0), (COLUMNS(* EXCLUDE (pane_end, window_start, window_end, missing))).v.sum), (COLUMNS(* EXCLUDE (pane_end, window_start, window_end, missing))).v.max),
-                     avg := (COLUMNS(* EXCLUDE (pane_end, window_start, window_end, missing))).w.avg, var_samp := (COLUMNS(* EXCLUDE (pane_end, window_start, window_end, missing))).w.var_samp)
-  FROM bounded
-  WHERE (since IS NULL OR window_end > since) AND (until IS NULL OR window_end <= until)
 )
-SELECT * EXCLUDE (pane_end) FROM typed;
+SELECT COLUMNS('(?s)^[kw]_u_(.*)$') AS '\1',
+       struct_pack(n := (COLUMNS('(?s)^p_u_(.*)$')).w.n, sum := (COLUMNS('(?s)^p_u_(.*)$')).w.sum * cast_to_type(time_bucket_unit((COLUMNS('(?s)^p_u_(.*)$')).v.sum), (COLUMNS('(?s)^p_u_(.*)$')).v.sum),
+                   min := cast_to_type((COLUMNS('(?s)^p_u_(.*)$')).w.min * cast_to_type(time_bucket_unit((COLUMNS('(?s)^p_u_(.*)$')).v.sum), (COLUMNS('(?s)^p_u_(.*)$')).v.sum), (COLUMNS('(?s)^p_u_(.*)$')).v.min),
+                   max := cast_to_type((COLUMNS('(?s)^p_u_(.*)$')).w.max * cast_to_type(time_bucket_unit((COLUMNS('(?s)^p_u_(.*)$')).v.sum), (COLUMNS('(?s)^p_u_(.*)$')).v.sum), (COLUMNS('(?s)^p_u_(.*)$')).v.max),
+                   avg := (COLUMNS('(?s)^p_u_(.*)$')).w.avg, var_samp := (COLUMNS('(?s)^p_u_(.*)$')).w.var_samp) AS '\1'
+FROM bounded
+WHERE (since IS NULL OR w_u_window_end > time_bucket_floor(since, CASE WHEN false THEN w_u_window_end END))
+  AND (until IS NULL OR w_u_window_end <= time_bucket_floor(until, CASE WHEN false THEN w_u_window_end END));

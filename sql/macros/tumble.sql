@@ -1,16 +1,8 @@
 -- Each row with the one window of `width` that its time lies in: every column, then window_start and window_end.
--- Tables and columns are named by strings; origin is a point or an offset of the grid, zone a wall clock, as in time_bucket; both are given by name.
+-- Tables and columns are named by strings; origin is a point or an offset of the grid, zone a wall clock, as in time_bucket.
 -- Example: FROM tumble('readings', 'ts', INTERVAL '5 minutes');
-CREATE OR REPLACE MACRO tumble(tbl, ts, width, origin := INTERVAL '0 seconds') AS TABLE (
-SELECT COLUMNS(lambda c: CASE WHEN lower(c) IN ('window_start', 'window_end')
-                              THEN time_bucket_refuse('tumble: the input already has a column ' || c || '; rename it') ELSE true END),
-       time_bucket_start(width, COLUMNS([ts]), origin) AS window_start,
-       time_bucket_end(width, COLUMNS([ts]), origin) AS window_end
-FROM query_table(tbl)
-), (tbl, ts, width, zone, origin := INTERVAL '0 seconds') AS TABLE (
-SELECT COLUMNS(lambda c: CASE WHEN lower(c) IN ('window_start', 'window_end')
-                              THEN time_bucket_refuse('tumble: the input already has a column ' || c || '; rename it') ELSE true END),
+CREATE OR REPLACE MACRO tumble(tbl, ts, width, origin := INTERVAL '0 seconds', zone := 'none') AS TABLE
+SELECT COLUMNS(lambda c: time_bucket_keep('tumble', c, 'window_start', 'window_end')),
        time_bucket_start(width, COLUMNS([ts]), zone, origin) AS window_start,
        time_bucket_end(width, COLUMNS([ts]), zone, origin) AS window_end
-FROM query_table(tbl)
-);
+FROM query_table(tbl);

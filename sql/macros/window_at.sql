@@ -2,48 +2,42 @@
 -- Silent keys have n = 0: those of the store, or of the table `members`, which spares reading all of it. Between two panes `at` means the earlier end.
 -- Example: FROM window_at('panes', ['sensor'], INTERVAL '5 minutes', TIMESTAMP '2026-01-01 12:05:00');
 CREATE OR REPLACE MACRO window_at(panes, keys, lookback, "at", members := NULL) AS TABLE
-WITH recent AS (
-  SELECT COLUMNS(lambda c: CASE WHEN lower(c) IN ('window_start', 'window_end', 'missing')
-                                THEN time_bucket_refuse('window_at: the store has a column ' || c || ', which is a result; rename it') ELSE true END),
-         date_diff('us', pane_start, pane_end) AS missing, -- the width, under a name that no column has
-         cast_to_type(time_bucket_start(to_microseconds(date_diff('us', pane_start, pane_end)), "at", pane_start), pane_start) AS window_end
-  FROM query_table(panes)
-  WHERE time_bucket_check(CASE WHEN NOT starts_with(typeof(COLUMNS(lambda c: NOT list_contains(list_transform(keys::VARCHAR[] || ['pane_start', 'pane_end'], lambda k: lower(k)), lower(c)))), 'STRUCT(n BIGINT, ')
-                               THEN 'window_at: the store has a column that is neither a pane nor among keys; name all of its keys' END) IS NULL
-    AND pane_start <= coalesce(TRY(cast_to_type("at", pane_start)), cast_to_type(CASE WHEN "at" > '1970-01-01' THEN 'infinity' ELSE '-infinity' END, pane_start))
-    AND pane_start >= coalesce(TRY(cast_to_type(cast_to_type("at", pane_start) - to_microseconds(2 * epoch_us(lookback::INTERVAL) + 1), pane_start)), cast_to_type('-infinity', pane_start))
-    AND time_bucket_refuse(CASE WHEN epoch_us(lookback::INTERVAL) % date_diff('us', pane_start, pane_end) <> 0
+WITH named AS (
+  SELECT COLUMNS(lambda c: time_bucket_keep('window_at', c, 'window_start', 'window_end', 'missing')) AS 'u_\0', true AS k
+  FROM query_table(time_bucket_source(panes, 'window_at', 'keys', keys))
+  WHERE NOT EXISTS (SELECT COLUMNS(keys::VARCHAR[] || ['pane_start', 'pane_end']) FROM query_table(panes) WHERE false) -- a name that is missing is refused
+), recent AS (
+  SELECT *, date_diff('us', u_pane_start, u_pane_end) AS m,
+         cast_to_type(time_bucket_start(to_microseconds(date_diff('us', u_pane_start, u_pane_end)), "at", u_pane_start), u_pane_start) AS e
+  FROM named
+  WHERE u_pane_start <= time_bucket_floor("at", CASE WHEN false THEN u_pane_start END)
+    AND u_pane_start >= time_bucket_floor("at", CASE WHEN false THEN u_pane_start END, 2 * lookback::INTERVAL)
+    AND time_bucket_refuse(CASE WHEN epoch_us(lookback::INTERVAL) % date_diff('us', u_pane_start, u_pane_end) <> 0
                                 THEN format('window_at: lookback {} is not a multiple of the stored pane from {} to {}; give whole panes',
-                                            lookback::VARCHAR, pane_start::VARCHAR, pane_end::VARCHAR) END) IS NULL
-), inside AS (
-  SELECT * REPLACE (true AS pane_end), time_bucket_start(lookback, pane_start, window_end) AS window_start
+                                            lookback::VARCHAR, u_pane_start::VARCHAR, u_pane_end::VARCHAR) END) IS NULL
+), sorted AS (
+  SELECT COLUMNS(['k'] || list_transform(keys::VARCHAR[], lambda n: 'u_' || n)) AS 'k_\0', u_pane_start AS s, e, m, time_bucket_start(lookback, u_pane_start, e) AS w,
+         COLUMNS(lambda c: starts_with(c, 'u_') AND NOT list_contains(list_transform(keys::VARCHAR[] || ['pane_start', 'pane_end'], lambda n: 'u_' || lower(n)), lower(c))) AS 'p_\0'
   FROM recent
-  WHERE pane_end <= window_end AND time_bucket_end(lookback, pane_start, window_end) = window_end
-), keyed AS (
-  SELECT struct_pack(*COLUMNS(keys::VARCHAR[] || ['pane_end'])) AS pane_end, pane_start, window_start, window_end, missing,
-         COLUMNS(lambda c: NOT list_contains(list_transform(keys::VARCHAR[] || ['pane_start', 'pane_end', 'window_start', 'window_end', 'missing'], lambda k: lower(k)), lower(c)))
-  FROM inside
+  WHERE u_pane_end <= e AND time_bucket_end(lookback, u_pane_start, e) = e
   UNION ALL BY NAME
-  SELECT DISTINCT struct_pack(*COLUMNS(keys::VARCHAR[] || ['pane_end'])) AS pane_end
-  FROM (SELECT *, true AS pane_end FROM (SELECT COLUMNS(lambda c: lower(c) <> 'pane_end') FROM query_table(coalesce(members, panes))))
+  SELECT DISTINCT COLUMNS(['k'] || list_transform(keys::VARCHAR[], lambda n: 'u_' || n)) AS 'k_\0'
+  FROM (SELECT COLUMNS(*) AS 'u_\0', true AS k FROM query_table(coalesce(members, panes)))
 ), merged AS (
-  SELECT pane_end, count(DISTINCT pane_start) AS pane_start, max(window_start) AS window_start, max(window_end) AS window_end, max(missing) AS missing,
-         struct_pack(w := time_bucket_merge(COLUMNS(* EXCLUDE (pane_start, pane_end, window_start, window_end, missing)), (COLUMNS(* EXCLUDE (pane_start, pane_end, window_start, window_end, missing))).sum), v := cast_to_type(NULL, any_value(COLUMNS(* EXCLUDE (pane_start, pane_end, window_start, window_end, missing)))))
-  FROM keyed
-  GROUP BY pane_end
+  SELECT COLUMNS('^k_'), count(DISTINCT s) AS s, max(w) AS w, max(e) AS e, max(m) AS m,
+         struct_pack(w := time_bucket_merge(COLUMNS('^p_'), (COLUMNS('^p_')).sum), v := cast_to_type(NULL, any_value(COLUMNS('^p_')))) AS '\0'
+  FROM sorted
+  WHERE time_bucket_paned('window_at', typeof(COLUMNS('^p_')))
+  GROUP BY ALL
 ), bounded AS (
-  SELECT * EXCLUDE (pane_start)
-           REPLACE (coalesce(max(window_start) OVER (), cast_to_type("at" - to_microseconds(epoch_us(lookback::INTERVAL)), window_end)) AS window_start,
-                    coalesce(max(window_end) OVER (), cast_to_type("at", window_end)) AS window_end,
-                    epoch_us(lookback::INTERVAL) // max(missing) OVER () - pane_start AS missing)
+  SELECT COLUMNS('^[kp]_'), coalesce(max(w) OVER (), cast_to_type("at" - to_microseconds(epoch_us(lookback::INTERVAL)), w)) AS w_u_window_start,
+         coalesce(max(e) OVER (), cast_to_type("at", e)) AS w_u_window_end,
+         epoch_us(lookback::INTERVAL) // max(m) OVER () - s AS w_u_missing
   FROM merged
-), typed AS (
-  SELECT unnest(pane_end), window_start, window_end, missing,
-         struct_pack(n := (COLUMNS(* EXCLUDE (pane_end, window_start, window_end, missing))).w.n,
-                     sum := (COLUMNS(* EXCLUDE (pane_end, window_start, window_end, missing))).w.sum * cast_to_type(10.0 ** -coalesce(TRY_CAST(regexp_extract(typeof((COLUMNS(* EXCLUDE (pane_end, window_start, window_end, missing))).v.sum), '^DECIMAL\(\d+,(\d+)\)', 1) AS INTEGER), 0), (COLUMNS(* EXCLUDE (pane_end, window_start, window_end, missing))).v.sum),
-                     min := cast_to_type((COLUMNS(* EXCLUDE (pane_end, window_start, window_end, missing))).w.min * cast_to_type(10.0 ** -coalesce(TRY_CAST(regexp_extract(typeof((COLUMNS(* EXCLUDE (pane_end, window_start, window_end, missing))).v.sum), '^DECIMAL\(\d+,(\d+)\)', 1) AS INTEGER), 0), (COLUMNS(* EXCLUDE (pane_end, window_start, window_end, missing))).v.sum), (COLUMNS(* EXCLUDE (pane_end, window_start, window_end, missing))).v.min),
-                     max := cast_to_type((COLUMNS(* EXCLUDE (pane_end, window_start, window_end, missing))).w.max * cast_to_type(10.0 ** -coalesce(TRY_CAST(regexp_extract(typeof((COLUMNS(* EXCLUDE (pane_end, window_start, window_end, missing))).v.sum), '^DECIMAL\(\d+,(\d+)\)', 1) AS INTEGER), 0), (COLUMNS(* EXCLUDE (pane_end, window_start, window_end, missing))).v.sum), (COLUMNS(* EXCLUDE (pane_end, window_start, window_end, missing))).v.max),
-                     avg := (COLUMNS(* EXCLUDE (pane_end, window_start, window_end, missing))).w.avg, var_samp := (COLUMNS(* EXCLUDE (pane_end, window_start, window_end, missing))).w.var_samp)
-  FROM bounded
 )
-SELECT * EXCLUDE (pane_end) FROM typed;
+SELECT COLUMNS('(?s)^[kw]_u_(.*)$') AS '\1',
+       struct_pack(n := (COLUMNS('(?s)^p_u_(.*)$')).w.n, sum := (COLUMNS('(?s)^p_u_(.*)$')).w.sum * cast_to_type(time_bucket_unit((COLUMNS('(?s)^p_u_(.*)$')).v.sum), (COLUMNS('(?s)^p_u_(.*)$')).v.sum),
+                   min := cast_to_type((COLUMNS('(?s)^p_u_(.*)$')).w.min * cast_to_type(time_bucket_unit((COLUMNS('(?s)^p_u_(.*)$')).v.sum), (COLUMNS('(?s)^p_u_(.*)$')).v.sum), (COLUMNS('(?s)^p_u_(.*)$')).v.min),
+                   max := cast_to_type((COLUMNS('(?s)^p_u_(.*)$')).w.max * cast_to_type(time_bucket_unit((COLUMNS('(?s)^p_u_(.*)$')).v.sum), (COLUMNS('(?s)^p_u_(.*)$')).v.sum), (COLUMNS('(?s)^p_u_(.*)$')).v.max),
+                   avg := (COLUMNS('(?s)^p_u_(.*)$')).w.avg, var_samp := (COLUMNS('(?s)^p_u_(.*)$')).w.var_samp) AS '\1'
+FROM bounded;

@@ -335,6 +335,22 @@ impl Value {
         }
     }
 
+    /// The elements of a list of texts, or of an empty list; `None` for a value of another type.
+    pub(super) fn elements(&self) -> Option<Vec<Self>> {
+        if self.type_id() != sys::DUCKDB_TYPE_DUCKDB_TYPE_LIST {
+            return None;
+        }
+        // SAFETY: the handle is alive, a list and not NULL; each element that the engine gives is ours.
+        let elements = unsafe {
+            let len = sys::duckdb_get_list_size(self.raw());
+            (0..len).map(|index| Self(sys::duckdb_get_list_child(self.raw(), index))).collect::<Vec<_>>()
+        };
+        elements
+            .iter()
+            .all(|element| element.type_id() == sys::DUCKDB_TYPE_DUCKDB_TYPE_VARCHAR)
+            .then_some(elements)
+    }
+
     /// Whether this is NULL of any type.
     pub(super) fn is_null(&self) -> bool {
         // SAFETY: the handle is alive.

@@ -220,6 +220,11 @@ impl<'a> Arguments<'a> {
         Ok(self.expression(parameter)?.return_type().id())
     }
 
+    /// How many digits after the point its own type has.
+    pub(crate) fn digits(&self, parameter: Parameter) -> Result<u8> {
+        Ok(self.expression(parameter)?.return_type().stored_number().1)
+    }
+
     /// The value as it is given, when it is known.
     pub(crate) fn value(&self, parameter: Parameter) -> Result<Constant<Given>> {
         Ok(match self.expression(parameter)?.fold(&self.context) {

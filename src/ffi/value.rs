@@ -65,6 +65,11 @@ impl Given {
         self.0.integer()
     }
 
+    /// The texts of a list of them; `None` for anything else, or where one is NULL.
+    pub(crate) fn names(&self) -> Option<Vec<String>> {
+        self.0.elements()?.iter().map(|name| (!name.is_null()).then(|| name.printed()).flatten()).collect()
+    }
+
     /// As text, for messages; `None` for a type that is not printed.
     pub(crate) fn printed(&self) -> Option<String> {
         self.0.printed()

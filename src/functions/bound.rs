@@ -1,13 +1,17 @@
-//! `time_bucket_since`, `time_bucket_until` and `time_bucket_within`: bounds as the macros compare them, never rounded
-//! to the other side.
+//! `time_bucket_since`, `time_bucket_until`, `time_bucket_floor`, `time_bucket_ceil` and `time_bucket_within`: bounds as the
+//! macros compare them, never rounded to the other side.
+//!
+//! The first two are ends of a range that has to be finite. The next two are compared with timestamps, so that a bound beyond
+//! what their type holds is before or after all of them.
 
+use super::grids::{Buckets, Clocked};
 use super::overloads::signature;
 use super::types::{Timestamp, Type};
 use crate::error::{Argument, Error, LoadError, Result};
 use crate::ffi::{Arguments, BOOLEANS, Chunk, Constant, DAYS, Output, Parameter, Registry, Scalar, TICKS};
-use kernel::{Civil, Interval, Precision, is_valid};
+use kernel::{Civil, Edge, Interval, Precision, is_valid};
 
-/// Registers all three.
+/// Registers all of them.
 pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
     for (name, side) in [(c"time_bucket_since", Side::Since), (c"time_bucket_until", Side::Until)] {
         let bounds = Timestamp::ALL.into_iter().filter_map(|timestamp| {
@@ -15,6 +19,17 @@ pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
             Some((signature([Type::Any, ts], ts)?, Bound { side, timestamp }))
         });
         registry.scalars(name, bounds)?;
+    }
+    for (name, edge) in [(c"time_bucket_floor", Edge::Start), (c"time_bucket_ceil", Edge::End)] {
+        let compared = Timestamp::ALL.into_iter().flat_map(|timestamp| {
+            let ts = Type::Timestamp(timestamp);
+            let forms: [&[Type]; 3] = [&[], &[Type::Interval], &[Type::Interval, Type::Text, Type::Any]];
+            forms.into_iter().filter_map(move |more| {
+                let types = [Type::Any, ts].into_iter().chain(more.iter().copied());
+                Some((signature(types, ts)?, Compared { edge, timestamp }))
+            })
+        });
+        registry.scalars(name, compared)?;
     }
     let lengths = Timestamp::ALL.into_iter().filter_map(|timestamp| {
         let ts = Type::Timestamp(timestamp);
@@ -66,22 +81,7 @@ impl Scalar for Bound {
     type Plan = ();
 
     fn bind(&self, arguments: &Arguments<'_>) -> Result<()> {
-        let argument = self.bound().argument;
-        let (id, value) = (arguments.type_id(self.bound())?, arguments.value(self.bound())?);
-        if matches!(value, Constant::Null) {
-            return Ok(());
-        }
-        let shown = || match &value {
-            Constant::Value(given) => given.text(),
-            _ => "a column".to_owned(),
-        };
-        let is_date = Type::Date.logical().is_some_and(|date| date.id() == id);
-        match Timestamp::of_id(id) {
-            Some(bound) if bound.is_instant() == self.timestamp.is_instant() => Ok(()),
-            None if is_date && !self.timestamp.is_instant() => Ok(()),
-            None if !is_date => Err(Error::NotTimestamp { argument, value: shown() }),
-            _ => Err(Error::OtherType { argument, value: shown(), other: Argument::Ts }),
-        }
+        check_bound(arguments, self.bound(), self.timestamp)
     }
 
     fn execute(&self, _: Option<&()>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
@@ -115,6 +115,109 @@ impl Scalar for Bound {
             output.all_null();
             Ok(())
         }
+    }
+}
+
+/// Whether a bound can be compared with timestamps of this type. NULL can.
+fn check_bound(arguments: &Arguments<'_>, parameter: Parameter, timestamp: Timestamp) -> Result<()> {
+    let argument = parameter.argument;
+    let (id, value) = (arguments.type_id(parameter)?, arguments.value(parameter)?);
+    if matches!(value, Constant::Null) {
+        return Ok(());
+    }
+    let shown = || match &value {
+        Constant::Value(given) => given.text(),
+        _ => "a column".to_owned(),
+    };
+    let is_date = Type::Date.logical().is_some_and(|date| date.id() == id);
+    match Timestamp::of_id(id) {
+        Some(bound) if bound.is_instant() == timestamp.is_instant() => Ok(()),
+        None if is_date && !timestamp.is_instant() => Ok(()),
+        None if !is_date => Err(Error::NotTimestamp { argument, value: shown() }),
+        _ => Err(Error::OtherType { argument, value: shown(), other: Argument::Ts }),
+    }
+}
+
+/// A bound of any precision in the type of the second argument, which is not read: a tick, or with width, zone and origin the
+/// edge of a bucket, neither later than it (floor) or neither earlier (ceil). A length alone says how much farther off to
+/// look, at least. It is infinite where the type does not reach.
+struct Compared {
+    edge: Edge,
+    timestamp: Timestamp,
+}
+
+/// What is known at bind.
+#[derive(Clone)]
+enum Points {
+    Ticks { margin: i128 },
+    Buckets(Buckets),
+}
+
+impl Compared {
+    const BOUND: Parameter = Parameter { index: 0, argument: Argument::Bound };
+    const MARGIN: Parameter = Parameter { index: 2, argument: Argument::Lookback };
+    const GRID: Clocked = Clocked {
+        width: Parameter { index: 2, argument: Argument::Width },
+        zone: Parameter { index: 3, argument: Argument::Zone },
+    };
+
+    fn point(&self, points: &Points, tick: i64, of: Precision) -> i64 {
+        let precision = self.timestamp.precision();
+        let exact = match self.edge {
+            Edge::Start => precision.floor_of(tick, of),
+            Edge::End => precision.ceil_of(tick, of),
+        };
+        let point = match (points, precision.finite(exact), self.edge) {
+            (_, None, _) => exact,
+            (Points::Ticks { margin }, _, Edge::Start) => exact - margin,
+            (Points::Ticks { margin }, _, Edge::End) => exact + margin,
+            (Points::Buckets(buckets), Some(tick), Edge::Start) => buckets.bucket(tick).0,
+            (Points::Buckets(buckets), Some(tick), Edge::End) => match buckets.bucket(tick) {
+                (start, _) if start == exact => start,
+                (_, end) => end,
+            },
+        };
+        precision.finite(point).unwrap_or(Precision::INFINITIES[usize::from(point > 0)])
+    }
+}
+
+impl Scalar for Compared {
+    type Plan = Option<Points>;
+
+    fn bind(&self, arguments: &Arguments<'_>) -> Result<Option<Points>> {
+        check_bound(arguments, Self::BOUND, self.timestamp)?;
+        match arguments.len() {
+            2 => Ok(Some(Points::Ticks { margin: 0 })),
+            3 => {
+                let margin = arguments.known_interval(Self::MARGIN)?;
+                let ticks = |margin| self.timestamp.precision().floor_length(Self::MARGIN.argument, margin);
+                Ok(margin.map(ticks).transpose()?.map(|ticks| Points::Ticks { margin: ticks + 1 }))
+            }
+            _ => Ok(Self::GRID.buckets(arguments, self.timestamp)?.map(Points::Buckets)),
+        }
+    }
+
+    fn execute(&self, plan: Option<&Self::Plan>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
+        let (id, bound) = (input.type_id(Self::BOUND), Self::BOUND);
+        output.null_where(input, bound);
+        let (out, validity) = output.write(TICKS);
+        let mut rows = out.iter_mut().enumerate().filter(|(row, _)| is_valid(validity, *row)).peekable();
+        if rows.peek().is_none() {
+            return Ok(());
+        }
+        let points = plan.and_then(Option::as_ref).ok_or(Error::NotConstant)?;
+        if let Some(of) = Timestamp::of_id(id) {
+            let bounds = input.read(TICKS, bound);
+            rows.for_each(|(row, out)| *out = self.point(points, bounds[row], of.precision()));
+        } else {
+            let days = input.read(DAYS, bound);
+            for (row, out) in rows {
+                // In seconds, which hold every DATE.
+                let second = Precision::Second.date_ticks(days[row])? as i64;
+                *out = self.point(points, second, Precision::Second);
+            }
+        }
+        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! `time_bucket`, `time_bucket_start` and `time_bucket_end`.
 
-use super::overloads::{DUCKDBS, anchor_ticks, anchors, register as register_overloads};
+use super::overloads::{DUCKDBS, anchor_ticks, anchors, register as register_overloads, signature};
 use super::types::{Timestamp, Type};
 use crate::error::{Argument, LoadError, Result};
 use crate::ffi::{Arguments, Chunk, Output, Parameter, Registry, Scalar, TICKS};
@@ -18,18 +18,34 @@ const ANCHOR: Parameter = Parameter { index: 2, argument: Argument::Anchor };
 /// Registers all overloads that the running engine has the types for.
 pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
     for (name, edge) in FUNCTIONS {
-        register_overloads(registry, name, &[WIDTH], Type::Timestamp, |timestamp| Bucket {
-            edge,
-            timestamp,
+        register_overloads(registry, name, &[WIDTH], Type::Timestamp, |timestamp| {
+            Bucket::new(edge, timestamp, ANCHOR)
         })?;
+        // A zone beside a local time, which may be 'none' alone. Without these DuckDB 1.5 would make an instant of the time by
+        // the session's time zone.
+        let locals = Timestamp::ALL.into_iter().filter(|timestamp| !timestamp.is_instant());
+        let zoned = locals.filter_map(|timestamp| {
+            let ts = Type::Timestamp(timestamp);
+            let types = signature([Type::Interval, ts, Type::Text, Type::Any], ts)?;
+            Some((types, Bucket::new(edge, timestamp, ANCHOR)))
+        });
+        registry.scalars(name, zoned)?;
     }
     Ok(())
 }
 
 /// An overload that buckets.
-struct Bucket {
+pub(super) struct Bucket {
     edge: Edge,
     timestamp: Timestamp,
+    anchor: Parameter,
+}
+
+impl Bucket {
+    /// One whose anchor stands there, if it is given.
+    pub(super) const fn new(edge: Edge, timestamp: Timestamp, anchor: Parameter) -> Self {
+        Self { edge, timestamp, anchor }
+    }
 }
 
 impl Scalar for Bucket {
@@ -41,7 +57,7 @@ impl Scalar for Bucket {
         let width = arguments.known_interval(WIDTH)?;
         // Each is checked even while the other is unknown.
         width.map(|width| precision.length_ticks(WIDTH.argument, width)).transpose()?;
-        let anchor = anchor_ticks(arguments, ANCHOR, self.timestamp)?;
+        let anchor = anchor_ticks(arguments, self.anchor, self.timestamp)?;
         let known = width.zip(anchor);
         Ok(known.map(|(width, anchor)| precision.grid(WIDTH.argument, width, anchor)).transpose()?)
     }
@@ -55,7 +71,7 @@ impl Scalar for Bucket {
             bucket_slice(grid, precision, self.edge, ts, validity, out)
                 .map_err(|out_of_range| out_of_range.error(self.edge, precision, ts).into())
         } else {
-            let anchors = anchors(input, ANCHOR, self.timestamp)?;
+            let anchors = anchors(input, self.anchor, self.timestamp)?;
             let grids = RowGrids { widths: input.intervals(WIDTH)?, anchors };
             Ok(bucket_rows(&grids, precision, self.edge, ts, validity, out)?)
         }

@@ -3,12 +3,13 @@
 //!
 //! A key's rows are lists, one for each column. A row is its number in them, from 1 on, and 0 is none.
 
-use super::overloads::{anchor_ticks, anchors, signature};
+use super::grids::{Buckets, Clocked};
+use super::overloads::signature;
 use super::types::{Timestamp, Type};
 use crate::error::{Argument, Error, LoadError, Result};
-use crate::ffi::{Arguments, Chunk, Output, Parameter, Registry, Room, Scalar, Signature, TICKS};
+use crate::ffi::{Arguments, Chunk, Output, Parameter, Registry, Room, Scalar, TICKS};
 use kernel::{
-    Civil, Grid, List, Ordered, Precision, is_valid, next_known, order_rows, previous_known, starts_between,
+    Civil, List, Ordered, Precision, is_valid, next_known, order_rows, previous_known, starts_between,
 };
 
 /// Registers them all.
@@ -28,8 +29,8 @@ pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
     registry.scalars(c"time_bucket_pieces", pieces)?;
     let ranges = Timestamp::ALL.into_iter().filter_map(|timestamp| {
         let ts = Type::Timestamp(timestamp);
-        let types = signature([Type::Any, ts, ts], Type::Times(timestamp))?;
-        Some((Signature { rest: Some(Type::Any.logical()?), ..types }, Range { timestamp }))
+        let types = [Type::Interval, ts, ts, Type::Text, Type::Any];
+        Some((signature(types, Type::Times(timestamp))?, Range { timestamp }))
     });
     registry.scalars(c"time_bucket_range", ranges)
 }
@@ -200,13 +201,15 @@ struct Range {
 }
 
 impl Range {
-    const WIDTH: Parameter = Parameter { index: 0, argument: Argument::Width };
+    const GRID: Clocked = Clocked {
+        width: Parameter { index: 0, argument: Argument::Width },
+        zone: Parameter { index: 3, argument: Argument::Zone },
+    };
     const SINCE: Parameter = Parameter { index: 1, argument: Argument::Since };
     const UNTIL: Parameter = Parameter { index: 2, argument: Argument::Until };
-    const ANCHOR: Parameter = Parameter { index: 3, argument: Argument::Anchor };
 
-    /// The first start and how many there are.
-    fn starts(&self, grid: &Grid, since: i64, until: i64) -> Result<(i64, u64)> {
+    /// The first start, how many there are, and of buckets without a clock how far each is from the next.
+    fn starts(&self, buckets: &Buckets, since: i64, until: i64) -> Result<(i64, u64, Option<i64>)> {
         let precision = self.timestamp.precision();
         for (argument, tick) in [(Argument::Since, since), (Argument::Until, until)] {
             if Precision::is_infinite(tick) {
@@ -215,50 +218,51 @@ impl Range {
         }
         let value = Civil { tick: until, precision };
         let out_of_range = kernel::Error::WindowOutOfRange { argument: Argument::Until, value };
-        Ok(starts_between(grid, since, until).ok_or(out_of_range)?)
+        match buckets {
+            Buckets::Plain(grid) => {
+                let (first, len) = starts_between(grid, since, until).ok_or(out_of_range)?;
+                Ok((first, len, Some(grid.width() as i64)))
+            }
+            Buckets::Local(buckets) => {
+                let (first, len) = buckets.starts_between(since, until).ok_or(out_of_range)?;
+                Ok((first, len, None))
+            }
+        }
     }
 }
 
 impl Scalar for Range {
-    /// The one grid of all rows, unless width or anchor are known at execution only.
-    type Plan = Option<Grid>;
+    /// The buckets of all rows, unless something of them is known at execution only.
+    type Plan = Option<Buckets>;
 
-    fn bind(&self, arguments: &Arguments<'_>) -> Result<Option<Grid>> {
-        let width = arguments.known_interval(Self::WIDTH)?;
-        let width =
-            width.map(|width| self.timestamp.precision().length_ticks(Argument::Width, width)).transpose()?;
-        let anchor = anchor_ticks(arguments, Self::ANCHOR, self.timestamp)?;
-        Ok(width.zip(anchor).and_then(|(width, anchor)| Grid::new(width, anchor)))
+    fn bind(&self, arguments: &Arguments<'_>) -> Result<Option<Buckets>> {
+        Self::GRID.buckets(arguments, self.timestamp)
     }
 
-    fn execute(&self, plan: Option<&Option<Grid>>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
-        let precision = self.timestamp.precision();
-        let (widths, anchors) =
-            (input.intervals(Self::WIDTH)?, anchors(input, Self::ANCHOR, self.timestamp)?);
+    fn execute(
+        &self,
+        plan: Option<&Option<Buckets>>,
+        input: &Chunk<'_>,
+        output: &mut Output<'_>,
+    ) -> Result<()> {
+        let buckets = plan.and_then(Option::as_ref).ok_or(Error::NotConstant)?;
         let (since, until) = (input.read(TICKS, Self::SINCE), input.read(TICKS, Self::UNTIL));
-        let plan = plan.and_then(Option::as_ref);
-        let grid = |row: usize| match plan {
-            Some(grid) => Ok(*grid),
-            None => Ok::<_, Error>(precision.grid(
-                Argument::Width,
-                widths[row],
-                anchors.row_ticks(row, precision)?,
-            )?),
-        };
         output.null_where_any_is(input);
         let (lists, validity) = output.lists_and_validity();
         let total = size_lists(lists, |row| match is_valid(validity, row) {
-            true => Ok(self.starts(&grid(row)?, since[row], until[row])?.1),
+            true => Ok(self.starts(buckets, since[row], until[row])?.1),
             false => Ok(0),
         })?;
         let (lists, starts) = output.words(total, Room::Expansion)?;
         for (row, list) in lists.iter().enumerate().filter(|(_, list)| list.length > 0) {
-            let grid = grid(row)?;
-            let (mut start, _) = self.starts(&grid, since[row], until[row])?;
+            let (mut start, _, width) = self.starts(buckets, since[row], until[row])?;
             for out in &mut starts[range_of(list)] {
                 *out = start;
-                // Modulo 2^64, which is exact up to the last one.
-                start = start.wrapping_add(grid.width() as i64);
+                start = match (width, buckets) {
+                    // Modulo 2^64, which is exact up to the last one.
+                    (Some(width), _) => start.wrapping_add(width),
+                    (None, buckets) => buckets.bucket(start).1 as i64,
+                };
             }
         }
         Ok(())

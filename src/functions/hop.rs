@@ -1,10 +1,11 @@
 //! `time_bucket_hop` and `time_bucket_cumulate`.
 
-use super::overloads::{anchor_ticks, anchors, register as register_overloads};
+use super::overloads::{anchor_ticks, anchors, register as register_overloads, signature};
 use super::types::{Timestamp, Type};
 use crate::error::{Argument, Error, LoadError, Result};
 use crate::ffi::{Arguments, Chunk, Output, Parameter, Registry, Room, Scalar, TICKS};
 use kernel::{Hop, Hops, Shape, count_windows, write_windows};
+use std::ffi::CStr;
 
 const SLIDE: Parameter = Parameter { index: 0, argument: Argument::Slide };
 const STEP: Parameter = Parameter { index: 0, argument: Argument::Step };
@@ -14,18 +15,38 @@ const ANCHOR: Parameter = Parameter { index: 3, argument: Argument::Anchor };
 
 /// Registers all overloads that the running engine has the types for.
 pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
-    let windows = |shape| move |timestamp| HopWindows { shape, timestamp };
-    register_overloads(registry, c"time_bucket_hop", &[SLIDE, SIZE], Type::Windows, windows(Shape::Hop))?;
-    register_overloads(registry, c"time_bucket_cumulate", &[STEP, SIZE], Type::Windows, windows(Shape::Grow))
+    for (name, lengths, shape) in FUNCTIONS {
+        let windows = |timestamp| HopWindows::new(shape, timestamp, ANCHOR);
+        register_overloads(registry, name, lengths, Type::Windows, windows)?;
+        // The zone 'none' beside a local time; see `bucket`.
+        let locals = Timestamp::ALL.into_iter().filter(|timestamp| !timestamp.is_instant());
+        let zoned = locals.filter_map(|timestamp| {
+            let ts = Type::Timestamp(timestamp);
+            let types = [Type::Interval, Type::Interval, ts, Type::Text, Type::Any];
+            Some((signature(types, Type::Windows(timestamp))?, windows(timestamp)))
+        });
+        registry.scalars(name, zoned)?;
+    }
+    Ok(())
 }
 
+/// The names, and how the windows of each lie.
+pub(super) const FUNCTIONS: [(&CStr, &[Parameter], Shape); 2] =
+    [(c"time_bucket_hop", &[SLIDE, SIZE], Shape::Hop), (c"time_bucket_cumulate", &[STEP, SIZE], Shape::Grow)];
+
 /// An overload for one type of timestamp.
-struct HopWindows {
+pub(super) struct HopWindows {
     shape: Shape,
     timestamp: Timestamp,
+    anchor: Parameter,
 }
 
 impl HopWindows {
+    /// One whose anchor stands there, if it is given.
+    pub(super) const fn new(shape: Shape, timestamp: Timestamp, anchor: Parameter) -> Self {
+        Self { shape, timestamp, anchor }
+    }
+
     /// How far apart the windows are.
     const fn step(&self) -> Parameter {
         Parameter { index: 0, argument: self.shape.step() }
@@ -44,7 +65,7 @@ impl Scalar for HopWindows {
             Ok::<_, Error>(length)
         };
         let (step, size) = (length(self.step())?, length(SIZE)?);
-        let anchor = anchor_ticks(arguments, ANCHOR, self.timestamp)?;
+        let anchor = anchor_ticks(arguments, self.anchor, self.timestamp)?;
         let Some((step, size)) = step.zip(size) else { return Ok(None) };
         // Too many windows are refused even while the anchor is unknown.
         let hop = Hop::new(self.shape, precision, step, size, anchor.unwrap_or_default())?;
@@ -60,7 +81,7 @@ impl Scalar for HopWindows {
                 shape: self.shape,
                 steps: input.intervals(self.step())?,
                 sizes: input.intervals(SIZE)?,
-                anchors: anchors(input, ANCHOR, self.timestamp)?,
+                anchors: anchors(input, self.anchor, self.timestamp)?,
             },
         };
         output.null_where_any_is(input);

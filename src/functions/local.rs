@@ -1,14 +1,15 @@
 //! `time_bucket`, `time_bucket_start`, `time_bucket_end` and `time_bucket_hop` with a time zone: buckets by its wall clock.
 
-use super::bucket::FUNCTIONS;
-use super::overloads::{anchor_ticks, anchors, signature};
+use super::bucket::{Bucket, FUNCTIONS};
+use super::hop::{self, HopWindows};
+use super::overloads::{anchor_ticks, anchors, no_clock, signature};
 use super::types::{Timestamp, Type};
 use crate::error::{Argument, Error, LoadError, Result};
 use crate::ffi::{Arguments, Chunk, Constant, Output, Parameter, Registry, Room, Scalar, TICKS};
 use foldhash::fast::FixedState;
 use kernel::{
-    Edge, LocalBuckets, LocalHops, LocalRows, RowGrids, Zone, bucket_local_rows, count_local_windows,
-    is_valid, local_hop, write_local_windows,
+    Edge, Grid, Hop, LocalBuckets, LocalHops, LocalRows, RowGrids, Shape, Zone, bucket_local_rows,
+    count_local_windows, is_valid, local_hop, write_local_windows,
 };
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -31,45 +32,39 @@ pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
             })
         });
         registry.scalars(name, overloads)?;
-        // Without these DuckDB 1.5 would make a local time an instant by the session's time zone.
-        let locals = Timestamp::ALL.into_iter().filter(|timestamp| !timestamp.is_instant());
-        let refused = locals.filter_map(|timestamp| {
+    }
+    for (name, _, shape) in hop::FUNCTIONS {
+        let instants = Timestamp::ALL.into_iter().filter(|timestamp| timestamp.is_instant());
+        let overloads = instants.flat_map(|timestamp| {
             let ts = Type::Timestamp(timestamp);
-            Some((signature([Type::Interval, ts, Type::Text, Type::Any], ts)?, ZoneOfLocal))
+            [None, Some(Type::Any)].into_iter().filter_map(move |anchor| {
+                let parameters = [Type::Interval, Type::Interval, ts, Type::Text].into_iter().chain(anchor);
+                Some((signature(parameters, Type::Windows(timestamp))?, LocalHop { shape, timestamp }))
+            })
         });
-        registry.scalars(name, refused)?;
+        registry.scalars(name, overloads)?;
     }
-    let instants = Timestamp::ALL.into_iter().filter(|timestamp| timestamp.is_instant());
-    let hops = instants.flat_map(|timestamp| {
-        let ts = Type::Timestamp(timestamp);
-        [None, Some(Type::Any)].into_iter().filter_map(move |anchor| {
-            let parameters = [Type::Interval, Type::Interval, ts, Type::Text].into_iter().chain(anchor);
-            Some((signature(parameters, Type::Windows(timestamp))?, LocalHop { timestamp }))
-        })
-    });
-    registry.scalars(c"time_bucket_hop", hops)
-}
-
-/// An overload that takes a zone and an origin beside a local time in order to refuse them.
-struct ZoneOfLocal;
-
-impl Scalar for ZoneOfLocal {
-    type Plan = ();
-
-    fn bind(&self, arguments: &Arguments<'_>) -> Result<()> {
-        anchor_ticks(arguments, Parameter { argument: Argument::Anchor, ..ZONE }, Timestamp::Micros).map(drop)
-    }
-
-    fn execute(&self, _: Option<&()>, _: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
-        output.all_null();
-        Ok(())
-    }
+    Ok(())
 }
 
 /// An overload that buckets by a wall clock.
 struct LocalBucket {
     edge: Edge,
     timestamp: Timestamp,
+}
+
+impl LocalBucket {
+    /// The same without a clock.
+    const fn plain(&self) -> Bucket {
+        Bucket::new(self.edge, self.timestamp, ANCHOR)
+    }
+}
+
+/// What is known at bind of buckets by a clock, or of those without one, for the zone 'none'.
+#[derive(Clone)]
+pub(super) enum Clock<P, L> {
+    Plain(P),
+    Local(L),
 }
 
 /// The type of the readings of a clock at instants of this type.
@@ -91,26 +86,36 @@ pub(super) fn anchor_error(error: Error) -> Error {
 
 impl Scalar for LocalBucket {
     /// The buckets of all rows, unless width, zone or anchor are known at execution only.
-    type Plan = Option<Arc<LocalBuckets>>;
+    type Plan = Clock<Option<Grid>, Option<Arc<LocalBuckets>>>;
 
     fn bind(&self, arguments: &Arguments<'_>) -> Result<Self::Plan> {
+        if no_clock(arguments, ZONE)? {
+            return self.plain().bind(arguments).map(Clock::Plain);
+        }
         let precision = self.timestamp.precision();
         let width = arguments.known_interval(WIDTH)?;
         // Each is checked even while another is unknown.
         width.map(|width| precision.length_ticks(WIDTH.argument, width)).transpose()?;
         let zone = known_zone(arguments, ZONE)?;
         let anchor = anchor_ticks(arguments, ANCHOR, reading(self.timestamp)).map_err(anchor_error)?;
-        let Some(((width, anchor), zone)) = width.zip(anchor).zip(zone) else { return Ok(None) };
+        let Some(((width, anchor), zone)) = width.zip(anchor).zip(zone) else {
+            return Ok(Clock::Local(None));
+        };
         let grid = precision.grid(WIDTH.argument, width, anchor)?;
-        Ok(Some(Arc::new(LocalBuckets::new(zone, grid, precision))))
+        Ok(Clock::Local(Some(Arc::new(LocalBuckets::new(zone, grid, precision)))))
     }
 
     fn execute(&self, plan: Option<&Self::Plan>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
+        let plan = match plan {
+            Some(Clock::Plain(plan)) => return self.plain().execute(Some(plan), input, output),
+            Some(Clock::Local(plan)) => plan.as_ref(),
+            None => None,
+        };
         let precision = self.timestamp.precision();
         let ts = input.read(TICKS, TS);
         output.null_where_any_is(input);
         let (out, validity) = output.write(TICKS);
-        if let Some(buckets) = plan.and_then(Option::as_ref) {
+        if let Some(buckets) = plan {
             return buckets
                 .slice(self.edge, ts, validity, out)
                 .map_err(|out_of_range| out_of_range.error(self.edge, precision, ts).into());
@@ -126,15 +131,25 @@ impl Scalar for LocalBucket {
 
 /// An overload for windows of local buckets.
 struct LocalHop {
+    shape: Shape,
     timestamp: Timestamp,
 }
 
 impl LocalHop {
-    const SLIDE: Parameter = Parameter { index: 0, argument: Argument::Slide };
     const SIZE: Parameter = Parameter { index: 1, argument: Argument::Size };
     const TS: Parameter = Parameter { index: 2, argument: Argument::Ts };
     const ZONE: Parameter = Parameter { index: 3, argument: Argument::Zone };
     const ANCHOR: Parameter = Parameter { index: 4, argument: Argument::Anchor };
+
+    /// How far apart the windows are.
+    const fn step(&self) -> Parameter {
+        Parameter { index: 0, argument: self.shape.step() }
+    }
+
+    /// The same without a clock.
+    const fn plain(&self) -> HopWindows {
+        HopWindows::new(self.shape, self.timestamp, Self::ANCHOR)
+    }
 
     fn write(
         &self,
@@ -152,40 +167,72 @@ impl LocalHop {
 }
 
 impl Scalar for LocalHop {
-    /// The buckets of all rows and how many make a window, unless something is known at execution only.
-    type Plan = Option<(Arc<LocalBuckets>, u64)>;
+    /// The windows of all rows, unless something is known at execution only.
+    type Plan = Clock<Option<Hop>, Option<OneHop>>;
 
     fn bind(&self, arguments: &Arguments<'_>) -> Result<Self::Plan> {
+        if no_clock(arguments, Self::ZONE)? {
+            return self.plain().bind(arguments).map(Clock::Plain);
+        }
         let precision = self.timestamp.precision();
         let length = |parameter: Parameter| {
             let length = arguments.known_interval(parameter)?;
             length.map(|length| precision.length_ticks(parameter.argument, length)).transpose()?;
             Ok::<_, Error>(length)
         };
-        let (slide, size) = (length(Self::SLIDE)?, length(Self::SIZE)?);
-        let count = slide.zip(size).map(|(slide, size)| local_hop(precision, slide, size)).transpose()?;
+        let (step, size) = (length(self.step())?, length(Self::SIZE)?);
+        let lengths = step.zip(size);
+        let count = lengths.map(|(step, size)| local_hop(precision, self.shape, step, size)).transpose()?;
         let zone = known_zone(arguments, Self::ZONE)?;
         let anchor = anchor_ticks(arguments, Self::ANCHOR, reading(self.timestamp)).map_err(anchor_error)?;
-        let Some((((slide, count), anchor), zone)) = slide.zip(count).zip(anchor).zip(zone) else {
-            return Ok(None);
+        let Some((((lengths, count), anchor), zone)) = lengths.zip(count).zip(anchor).zip(zone) else {
+            return Ok(Clock::Local(None));
         };
-        let grid = precision.grid(Argument::Slide, slide, anchor)?;
-        Ok(Some((Arc::new(LocalBuckets::new(zone, grid, precision)), count)))
+        let buckets = |parameter: Parameter, length| {
+            let grid = precision.grid(parameter.argument, length, anchor)?;
+            Ok::<_, Error>(Arc::new(LocalBuckets::new(Arc::clone(&zone), grid, precision)))
+        };
+        let step = buckets(self.step(), lengths.0)?;
+        Ok(Clock::Local(Some(match self.shape {
+            Shape::Hop => OneHop::Hop(step, count),
+            Shape::Grow => OneHop::Grow(step, buckets(Self::SIZE, lengths.1)?),
+        })))
     }
 
     fn execute(&self, plan: Option<&Self::Plan>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
+        let plan = match plan {
+            Some(Clock::Plain(plan)) => return self.plain().execute(Some(plan), input, output),
+            Some(Clock::Local(plan)) => plan.as_ref(),
+            None => None,
+        };
         output.null_where_any_is(input);
-        if let Some((buckets, count)) = plan.and_then(Option::as_ref) {
-            return self.write(&LocalHops::One(buckets, *count), input, input.len(), output);
+        match plan {
+            Some(OneHop::Hop(buckets, count)) => {
+                return self.write(&LocalHops::One(buckets, *count), input, input.len(), output);
+            }
+            Some(OneHop::Grow(step, size)) => {
+                return self.write(&LocalHops::Grow(step, size), input, input.len(), output);
+            }
+            None if self.shape == Shape::Grow => return Err(Error::NotConstant),
+            None => {}
         }
         let validity = output.lists_and_validity().1.map(<[u64]>::to_vec);
         let anchors = anchors(input, Self::ANCHOR, reading(self.timestamp)).map_err(anchor_error)?;
-        let (slides, sizes) = (input.intervals(Self::SLIDE)?, input.intervals(Self::SIZE)?);
+        let (slides, sizes) = (input.intervals(self.step())?, input.intervals(Self::SIZE)?);
         with_zones(input, Self::ZONE, validity.as_deref(), |zones, known, until| {
             let hops = LocalHops::Rows { slides, sizes, anchors, zones, known };
             self.write(&hops, input, until, output)
         })
     }
+}
+
+/// The windows of all rows.
+#[derive(Clone)]
+enum OneHop {
+    /// The buckets, and how many make a window.
+    Hop(Arc<LocalBuckets>, u64),
+    /// The buckets of step and size.
+    Grow(Arc<LocalBuckets>, Arc<LocalBuckets>),
 }
 
 /// The clock of a zone by its name.

@@ -3,6 +3,7 @@
 mod bound;
 mod bucket;
 mod gaps;
+mod grids;
 mod hop;
 #[cfg(feature = "identity")]
 mod identity;
@@ -10,11 +11,15 @@ mod line;
 mod local;
 mod macros;
 mod moments;
+mod number;
 mod overloads;
 mod pane;
+mod pane_column;
 mod refuse;
+mod rolling;
 mod series;
 mod sessions;
+mod source;
 mod table;
 mod types;
 mod zones;
@@ -31,9 +36,12 @@ pub(crate) fn register(registry: &Registry) -> Result<(), LoadError> {
     hop::register(registry)?;
     pane::register(registry)?;
     series::register(registry)?;
+    number::register(registry)?;
     moments::register(registry)?;
+    rolling::register(registry)?;
     zones::register(registry)?;
     refuse::register(registry)?;
+    source::register(registry)?;
     bound::register(registry)?;
     gaps::register(registry)?;
     line::register(registry)?;

@@ -257,6 +257,14 @@ pub(super) fn anchor(given: &Given) -> Option<Anchor<kernel::Interval, i64, i32>
     }
 }
 
+/// Whether a zone is the word that stands for no wall clock at all. Every function takes it before an origin or offset, for a local
+/// time too, so that a macro can hand on a zone that was not given.
+pub(super) fn no_clock(arguments: &Arguments<'_>, zone: Parameter) -> Result<bool> {
+    const NONE: &str = "none";
+    let is_text = arguments.own_type_id(zone)? == sys::DUCKDB_TYPE_DUCKDB_TYPE_VARCHAR;
+    Ok(is_text && matches!(arguments.value(zone)?, Constant::Value(zone) if zone.text() == NONE))
+}
+
 /// The ticks of what anchors the grid, `None` while they are unknown. It is the last argument, and may be left out.
 pub(super) fn anchor_ticks(
     arguments: &Arguments<'_>,
@@ -266,6 +274,9 @@ pub(super) fn anchor_ticks(
     match arguments.len() - parameter.index {
         0 => return Ok(Some(0)),
         1 => {}
+        2 if no_clock(arguments, parameter)? => {
+            return anchor_ticks(arguments, after_zone(parameter), timestamp);
+        }
         // A zone and an origin.
         _ if arguments.type_id(parameter)? == sys::DUCKDB_TYPE_DUCKDB_TYPE_VARCHAR => {
             return beside_local(arguments, parameter).map(|()| None);
@@ -300,6 +311,11 @@ pub(super) fn anchor_ticks(
     }
 }
 
+/// The anchor that follows a zone.
+const fn after_zone(zone: Parameter) -> Parameter {
+    Parameter { index: zone.index + 1, ..zone }
+}
+
 /// A text beside a local time: a time zone, or what should be written as an origin or an offset. Beside the bare word NULL,
 /// which newer engines take for a local time, a zone is one of an instant.
 fn beside_local(arguments: &Arguments<'_>, parameter: Parameter) -> Result<()> {
@@ -329,6 +345,10 @@ pub(super) fn anchors<'a>(
     if input.arguments() == parameter.index {
         return Ok(Anchor::Epoch);
     }
+    // The zone 'none', or the call would have been refused at bind.
+    let is_zone = input.type_id(parameter) == sys::DUCKDB_TYPE_DUCKDB_TYPE_VARCHAR;
+    let parameter =
+        if is_zone && input.arguments() > parameter.index + 1 { after_zone(parameter) } else { parameter };
     Ok(match anchor_of(input.type_id(parameter), timestamp, Argument::Ts)? {
         Some(Anchor::Offset(())) => Anchor::Offset(input.intervals(parameter)?),
         Some(Anchor::Origin((), precision)) => Anchor::Origin(input.read(TICKS, parameter), precision),

@@ -1,4 +1,5 @@
 """The macros that add rows or spread them: gapfill, sessions, cumulate, and hop where memory is short."""
+import json
 import math
 import os
 import random
@@ -104,6 +105,25 @@ def test_empty_ranges_and_empty_tables(con, minutes):
     assert clocks(con, "sensor", f"['sensor'], {since}, {until}, members := 'minutes'", "nothing") == [(0, "a"), (1, "a"), (0, "b"), (1, "b")]
     assert clocks(con, "sensor", "['sensor'], since := TIMESTAMP '2026-01-02'") == []
     assert clocks(con, "sensor", f"['sensor'], {since}, until := TIMESTAMP '2026-01-01 12:00:30'") == []
+
+
+def filters(con, sql):
+    """What the scans of a query filter by."""
+    def scans(node):
+        here = [node["extra_info"].get("Filters", "")] if "SCAN" in node["name"].upper().replace("TABLE", "SCAN") and "CTE" not in node["name"] else []
+        return here + [found for child in node["children"] for found in scans(child)]
+    return [found for root in json.loads(con.sql("EXPLAIN (FORMAT json) " + sql).fetchall()[0][1]) for found in scans(root)]
+
+
+def test_bounds_prune_the_scan(con):
+    con.execute("CREATE TABLE t AS SELECT TIMESTAMP '2026-01-01' + to_minutes(i) AS ts, i AS n FROM range(300000) AS r(i)")
+    until = "until := TIMESTAMP_NS '2026-01-01 12:00:30.5'"
+    for call, bounds in [(f"gapfill('t', 'ts', INTERVAL '1 minute', [], carry := ['n'], {until})", ["< '2026-01-01 12:01:00'"]),
+                         (f"pane_rows('t', 'ts', ['n'], INTERVAL '1 minute', [], since := DATE '2026-01-02', until := TIMESTAMP '2026-01-03 12:00:30')", [">= '2026-01-02 00:00:00'", "< '2026-01-03 12:00:00'"])]:
+        scans = [scan.replace("ts<'", "ts < '").replace("ts>='", "ts >= '") for scan in filters(con, "FROM " + call)]
+        assert any(all("ts " + bound in scan for bound in bounds) for scan in scans), scans
+    # Later rows are needed to interpolate.
+    assert "12:01:00" not in str(filters(con, f"FROM gapfill('t', 'ts', INTERVAL '1 minute', [], interpolate := ['n'], {until})"))
 
 
 @pytest.mark.parametrize("type", ["TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP"])
@@ -222,17 +242,17 @@ def test_what_is_stored_stops_without_the_extension(con, tmp_path):
 
 REFUSED = [
     ("gapfill('twice', 'ts', INTERVAL '1 minute', ['sensor'])", "gapfill: two rows of one key are in the bucket of '2026-01-01 12:02:00'; GROUP BY"),
-    ("gapfill('clash', 'ts', INTERVAL '1 minute', [])", "gapfill: the input already has a column Filled; rename it"),
-    ("sessions('ended', 'ts', INTERVAL '1 minute', [])", "sessions: the input already has a column window_end; rename it"),
-    ("cumulate('ended', 'ts', INTERVAL '1 minute', INTERVAL '1 minute')", "cumulate: the input already has a column window_end; rename it"),
-    ("gapfill('minutes', 'ts', INTERVAL '1 minute', ['sensor'], carry := ['n'], zero := ['N'])", "gapfill: the column n is named twice"),
-    ("gapfill('minutes', 'ts', INTERVAL '1 minute', ['sensor'], carry := ['Sensor'])", "gapfill: the column sensor is named twice"),
+    ("gapfill('clash', 'ts', INTERVAL '1 minute', [])", "gapfill: the input already has a column Filled, which is a result; rename it"),
+    ("sessions('ended', 'ts', INTERVAL '1 minute', [])", "sessions: the input already has a column window_end, which is a result; rename it"),
+    ("cumulate('ended', 'ts', INTERVAL '1 minute', INTERVAL '1 minute')", "cumulate: the input already has a column window_end, which is a result; rename it"),
+    ("gapfill('minutes', 'ts', INTERVAL '1 minute', ['sensor'], carry := ['n'], zero := ['N'])", "gapfill: the column N is named twice, in carry and in zero"),
+    ("gapfill('minutes', 'ts', INTERVAL '1 minute', ['sensor'], carry := ['Sensor'])", "gapfill: the column Sensor is named twice, in keys and in carry"),
     ("gapfill('minutes', 'ts', INTERVAL '1 minute', ['sensors'])", 'Column "sensors" was selected but was not found'),
     ("gapfill('minutes', 'ts', INTERVAL '1 minute', [], carry := ['heat'])", 'Column "heat" was selected but was not found'),
     ("sessions('minutes', 'ts', INTERVAL '1 minute', ['sensors'])", 'Column "sensors" was selected but was not found'),
     ("gapfill('minutes', 'ts', INTERVAL '1 minute', [], interpolate := ['state'])", "gapfill: interpolate takes columns of numbers, DECIMAL and times"),
-    ("gapfill('minutes', 'ts', INTERVAL '1 month', [])", "time_bucket_start: width INTERVAL '1 month' is calendar"),
-    ("gapfill('minutes', 'ts', INTERVAL '0 days', [])", "time_bucket_start: width must be positive"),
+    ("gapfill('minutes', 'ts', INTERVAL '1 month', [])", "time_bucket_ceil: width INTERVAL '1 month' is calendar"),
+    ("gapfill('minutes', 'ts', INTERVAL '0 days', [])", "time_bucket_ceil: width must be positive"),
     ("gapfill('minutes', 'ts', INTERVAL '1 minute', [], since := TIMESTAMP '2026-01-02', until := TIMESTAMP '2026-01-01')",
      "gapfill: since 2026-01-02 00:00:00 is later than until 2026-01-01 00:00:00; swap them"),
     ("gapfill('minutes', 'ts', INTERVAL '1 minute', [], until := 'infinity'::TIMESTAMP)", "time_bucket_until: until must be finite, not 'infinity'"),

@@ -117,7 +117,7 @@ def test_rolling_panes_over_a_range(readings, text):
                          ("since := TIMESTAMP_NS '2026-01-01 12:01:59.999999999'", ["02:00", "03:00", "04:00", "05:00"]),
                          ("until := TIMESTAMP '2026-01-01 12:02:00'", ["01:00", "02:00"]),
                          ("until := TIMESTAMP_NS '2026-01-01 12:01:59.999999999'", ["01:00"]),
-                         ("since := '2026-01-01 12:01:30', until := '2026-01-01 12:03:30'", ["02:00", "03:00"]),
+                         ("since := TIMESTAMP '2026-01-01 12:01:30', until := TIMESTAMP_MS '2026-01-01 12:03:30'", ["02:00", "03:00"]),
                          ("since := DATE '2026-01-02'", []), ("until := TIMESTAMP 'infinity'", ["01:00", "02:00", "03:00", "04:00", "05:00"])]:
         rows = clock(text(f"FROM rolling_panes('panes', ['sensor'], '3 minutes', '1 minute', {bounds}) ORDER BY ALL"), 1, 2)
         assert rows == [row for row in every if row[2] in ends], bounds
@@ -156,7 +156,7 @@ def test_merge_panes(readings, text):
 def test_stored_panes_and_a_live_tail_equal_a_rebuild(readings):
     rebuilt = readings.sql("FROM pane_rows('readings', 'ts', ['temp'], '1 minute', ['sensor']) ORDER BY ALL").fetchall()
     assert len(rebuilt) == 6
-    readings.execute("CREATE TABLE early AS FROM pane_rows('readings', 'ts', ['temp'], '1 minute', ['sensor'], until := '2026-01-01 12:02:30')")
+    readings.execute("CREATE TABLE early AS FROM pane_rows('readings', 'ts', ['temp'], '1 minute', ['sensor'], until := TIMESTAMP '2026-01-01 12:02:30')")
     assert readings.sql("SELECT max(pane_start)::VARCHAR FROM early").fetchall() == [("2026-01-01 12:01:00",)]
     for watermark in ("TIMESTAMP '2026-01-01 12:00:00'", "TIMESTAMP '2026-01-01 12:01:30'", "TIMESTAMP '2026-01-01 12:02:00'",
                       "TIMESTAMP_NS '2026-01-01 12:02:59.999999999'", "TIMESTAMP_S '2026-01-01 12:02:59'"):
@@ -309,21 +309,21 @@ def test_without_the_extension_stored_macros_stop(connect, tmp_path):
 # What is refused
 
 REFUSED = [
-    ("pane_rows('clash', 'ts', ['temp'], '1 minute', ['pane_start'])", "pane_rows: pane_start and pane_end are results; rename the key or value of that name"),
-    ("pane_rows('readings', 'ts', ['temp', 'TEMP'], '1 minute', [])", "pane_rows: a column is named twice in keys and vals"),
-    ("pane_rows('readings', 'ts', ['temp'], '1 minute', ['temp'])", "pane_rows: a column is named twice in keys and vals"),
+    ("pane_rows('clash', 'ts', ['temp'], '1 minute', ['pane_start'])", "pane_rows: the column pane_start is named twice, in keys and in the results; name it once, or copy it under another name"),
+    ("pane_rows('readings', 'ts', ['temp', 'TEMP'], '1 minute', [])", "pane_rows: the column TEMP is named twice, in vals and in vals"),
+    ("pane_rows('readings', 'ts', ['temp'], '1 minute', ['temp'])", "pane_rows: the column temp is named twice, in keys and in vals; name it once"),
     ("pane_rows('readings', 'ts', ['sensor'], '1 minute', [])", "pane_rows: a value of type VARCHAR is no number; cast it to one"),
     ("pane_rows('lengths', 'ts', ['x'], '1 minute', [])", "pane_rows: a value of type INTERVAL is no number; cast it to one, as in epoch(x)"),
     ("pane_rows('readings', 'ts', ['temp'], '1 minute', ['sensors'])", 'Column "sensors" was selected but was not found'),
     ("pane_rows('readings', 'ts', ['temp'], INTERVAL '1 month', ['sensor'])", "is calendar"),
-    ("rolling_panes('panes', ['sensor'], '3 minutes', '2 minutes')", "rolling_panes: lookback 3 minutes is not a multiple of width 2 minutes; give whole panes"),
-    ("rolling_panes('empty', ['sensor'], '3 minutes', '2 minutes')", "rolling_panes: lookback 3 minutes is not a multiple of width 2 minutes; give whole panes"),
+    ("rolling_panes('panes', ['sensor'], '3 minutes', '2 minutes')", "rolling_panes: lookback INTERVAL '00:03:00' is not a multiple of width INTERVAL '00:02:00'; give whole panes"),
+    ("rolling_panes('empty', ['sensor'], '3 minutes', '2 minutes')", "rolling_panes: lookback INTERVAL '00:03:00' is not a multiple of width INTERVAL '00:02:00'; give whole panes"),
     ("rolling_panes('panes', ['sensor'], '4 minutes', '2 minutes')", "rolling_panes: the stored pane from 2026-01-01 12:"),
     ("rolling_panes('panes', [], '3 minutes', '1 minute')", "rolling_panes: the store has a column that is neither a pane nor among keys; name all of its keys"),
-    ("rolling_panes('odd', ['missing'], '3 minutes', '1 minute')", "rolling_panes: the store has a column missing, which is a result; rename it"),
+    ("rolling_panes('odd', ['missing'], '3 minutes', '1 minute')", "rolling_panes: the input already has a column missing, which is a result; rename it"),
     ("window_at('panes', [], '3 minutes', TIMESTAMP '2026-01-01 12:05:00')", "window_at: the store has a column that is neither a pane nor among keys"),
     ("window_at('panes', ['sensor'], '90 seconds', TIMESTAMP '2026-01-01 12:05:00')", "window_at: lookback 90 seconds is not a multiple of the stored pane from"),
-    ("window_at('odd', ['missing'], '3 minutes', TIMESTAMP '2026-01-01 12:05:00')", "window_at: the store has a column missing, which is a result; rename it"),
+    ("window_at('odd', ['missing'], '3 minutes', TIMESTAMP '2026-01-01 12:05:00')", "window_at: the input already has a column missing, which is a result; rename it"),
     ("merge_panes('panes', [])", "merge_panes: the store has a column that is neither a pane nor among keys"),
     ("panes_live('panes', 'readings', 'ts', ['temp'], '2 minutes', ['sensor'], TIMESTAMP '2026-01-01 12:04:00')", "panes_live: the stored pane from 2026-01-01 12:"),
     ("panes_live('panes', 'readings', 'ts', ['temp'], '1 minute', ['sensor'], TIMESTAMP '2026-01-01 12:04:00', origin := INTERVAL '1 second')", "panes_live: the stored pane from 2026-01-01 12:"),

@@ -153,7 +153,7 @@ def test_tumble_by_a_wall_clock(con, text):
         with pytest.raises(duckdb.BinderException, match=f"time_bucket_start: {says}"):
             con.execute(f"FROM tumble('t', 'ts', INTERVAL '1 day', zone := {zone})")
     con.execute("CREATE TABLE clash AS SELECT ts, 1 AS Window_End FROM t")
-    with pytest.raises(duckdb.Error, match="tumble: the input already has a column Window_End; rename it"):
+    with pytest.raises(duckdb.Error, match="tumble: the input already has a column Window_End, which is a result; rename it"):
         con.execute("FROM tumble('clash', 'ts', INTERVAL '1 day', zone := 'UTC')")
 
 

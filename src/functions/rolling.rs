@@ -1,0 +1,260 @@
+//! `time_bucket_rolling(window_start, pane_start, pane_end, pane, kind)`: an aggregate that makes a list of windows of the
+//! panes of a key, one that ends with each pane; and `time_bucket_trailing`, the scalar function that says where such a
+//! window starts. [`kernel::Rolling`] has the arithmetic.
+
+use super::grids::{Buckets, Clocked};
+use super::number::{Number, unit};
+use super::overloads::signature;
+use super::pane_column::{PaneColumn, structure};
+use super::types::{Timestamp, Type, WINDOW_END, WINDOW_START};
+use crate::error::{Argument, Error, LoadError, Result};
+use crate::ffi::{
+    Aggregate, Arguments, Chunk, Field, Fields, Groups, Output, Parameter, Registry, Scalar, Signature,
+    States, TICKS,
+};
+use kernel::{Civil, Interval, Pane, Rolling, Timed, Value, Whole, is_valid, order};
+use std::marker::PhantomData;
+
+/// Registers both.
+pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
+    let rolled = Timestamp::ALL
+        .into_iter()
+        .try_fold(registry.aggregate(c"time_bucket_rolling"), |overloads, timestamp| {
+            overloads.with(rolled::<f64>(timestamp))?.with(rolled::<Whole>(timestamp))
+        })?;
+    rolled.register()?;
+    let trailing = Timestamp::ALL.into_iter().filter_map(|timestamp| {
+        let ts = Type::Timestamp(timestamp);
+        let types = [Type::Interval, Type::Interval, ts, ts, Type::Text, Type::Any];
+        Some((signature(types, ts)?, Trailing { timestamp }))
+    });
+    registry.scalars(c"time_bucket_trailing", trailing)
+}
+/// Where the window starts that ends with a pane and is so many panes long; a pane that is no bucket is refused.
+struct Trailing {
+    timestamp: Timestamp,
+}
+
+impl Trailing {
+    const LOOKBACK: Parameter = Parameter { index: 0, argument: Argument::Lookback };
+    const GRID: Clocked = Clocked {
+        width: Parameter { index: 1, argument: Argument::Width },
+        zone: Parameter { index: 4, argument: Argument::Zone },
+    };
+    const START: Parameter = Parameter { index: 2, argument: Argument::Ts };
+    const END: Parameter = Parameter { index: 3, argument: Argument::Ts };
+}
+
+/// What is known at bind.
+#[derive(Clone)]
+struct Windows {
+    buckets: Buckets,
+    /// A pane's.
+    width: Interval,
+    /// Panes in a window.
+    panes: u64,
+    lookback: i128,
+}
+
+impl Scalar for Trailing {
+    type Plan = Option<Windows>;
+
+    fn bind(&self, arguments: &Arguments<'_>) -> Result<Option<Windows>> {
+        let precision = self.timestamp.precision();
+        let length = |parameter: Parameter| {
+            let given = arguments.known_interval(parameter)?;
+            let ticks = given.map(|given| precision.length_ticks(parameter.argument, given)).transpose()?;
+            Ok::<_, Error>(given.zip(ticks))
+        };
+        let lengths = length(Self::LOOKBACK)?.zip(length(Self::GRID.width)?);
+        if let Some(((lookback, back), (width, each))) = lengths
+            && back % each != 0
+        {
+            let line = format!(
+                "rolling_panes: lookback {lookback} is not a multiple of width {width}; give whole panes"
+            );
+            return Err(Error::Refused { line });
+        }
+        let buckets = Self::GRID.buckets(arguments, self.timestamp)?;
+        Ok(lengths.zip(buckets).map(|(((_, lookback), (width, each)), buckets)| Windows {
+            buckets,
+            width,
+            panes: u64::try_from(lookback / each).unwrap_or(u64::MAX),
+            lookback,
+        }))
+    }
+
+    fn execute(&self, plan: Option<&Self::Plan>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
+        let windows = plan.and_then(Option::as_ref).ok_or(Error::NotConstant)?;
+        let precision = self.timestamp.precision();
+        let (starts, ends) = (input.read(TICKS, Self::START), input.read(TICKS, Self::END));
+        output.null_where_any_is(input);
+        let (out, validity) = output.write(TICKS);
+        for (row, out) in out.iter_mut().enumerate().filter(|(row, _)| is_valid(validity, *row)) {
+            let (start, end) = (starts[row], ends[row]);
+            let civil = |tick| Civil { tick, precision };
+            let (is_whole, first) = match &windows.buckets {
+                Buckets::Plain(grid) => {
+                    (i128::from(end) - i128::from(start) == grid.width(), i128::from(end) - windows.lookback)
+                }
+                Buckets::Local(buckets) => {
+                    let is_whole = buckets.bucket(start) == (start.into(), end.into());
+                    (is_whole, buckets.start_before(start, windows.panes - 1))
+                }
+            };
+            if !is_whole {
+                let (start, end, width) = (civil(start), civil(end), windows.width);
+                let line = format!(
+                    "rolling_panes: the stored pane from {start} to {end} is not of width {width}; give width, zone and origin as the store has them"
+                );
+                return Err(Error::Refused { line });
+            }
+            let value = civil(end);
+            *out = precision
+                .finite(first)
+                .ok_or(kernel::Error::WindowOutOfRange { argument: Argument::Ts, value })?;
+        }
+        Ok(())
+    }
+}
+
+/// `time_bucket_rolling` for one type of timestamp.
+struct Rolled<V>(PhantomData<fn() -> V>);
+
+/// The panes of a key, and the digits after the point.
+struct Key<V: Value> {
+    panes: Vec<Timed<V>>,
+    scale: u8,
+}
+
+impl<V: Value> Default for Key<V> {
+    fn default() -> Self {
+        Self { panes: Vec::new(), scale: 0 }
+    }
+}
+
+impl<V> Rolled<V> {
+    const WINDOW_START: Parameter = Parameter { index: 0, argument: Argument::Since };
+    const START: Parameter = Parameter { index: 1, argument: Argument::Ts };
+    const END: Parameter = Parameter { index: 2, argument: Argument::Ts };
+    const PANE: Parameter = Parameter { index: 3, argument: Argument::Pane };
+}
+
+fn rolled<V: Number>(timestamp: Timestamp) -> Option<(Signature, Rolled<V>)> {
+    let ts = Type::Timestamp(timestamp);
+    let parameters =
+        [ts, ts, ts, Type::Any, V::PARAMETER].into_iter().map(Type::logical).collect::<Option<_>>()?;
+    let result = structure([
+        (WINDOW_START, ts),
+        (WINDOW_END, ts),
+        (c"panes", Type::Integer),
+        (c"n", Type::Integer),
+        (c"sum", V::TYPE),
+        (c"min", V::TYPE),
+        (c"max", V::TYPE),
+        (c"avg", Type::Double),
+        (c"var_samp", Type::Double),
+    ])?;
+    Some((Signature { parameters, rest: None, result: result.list() }, Rolled(PhantomData)))
+}
+
+impl<V: Number> Aggregate for Rolled<V> {
+    type State = Key<V>;
+
+    fn update(&self, input: &Chunk<'_>, states: &mut States<'_, Key<V>>) -> Result<()> {
+        let panes = PaneColumn::<V>::of(input.column(Self::PANE))?;
+        let times = [Self::WINDOW_START, Self::START, Self::END];
+        let (validity, [since, start, end]) =
+            (times.map(|time| input.validity(time)), times.map(|time| input.read(TICKS, time)));
+        for row in 0..input.len() {
+            if validity.iter().all(|&validity| is_valid(validity, row)) {
+                let key = states.at(row);
+                let (since, start, end) = (since[row], start[row], end[row]);
+                key.panes.push(Timed { since, start, end, pane: panes.at(row) });
+                key.scale = panes.scale;
+            }
+        }
+        Ok(())
+    }
+
+    fn combine(&self, from: &Key<V>, into: &mut Key<V>) -> Result<()> {
+        if !from.panes.is_empty() {
+            into.panes.extend_from_slice(&from.panes);
+            into.scale = from.scale;
+        }
+        Ok(())
+    }
+
+    fn finalize(&self, states: &mut States<'_, Key<V>>, output: Groups<'_>) -> Result<()> {
+        for index in 0..states.len() {
+            order(&mut states.at(index).panes);
+        }
+        let lens: Vec<_> = (0..states.len()).map(|index| states.at(index).panes.len()).collect();
+        let mut fields = WindowFields::<V>::of(&mut output.lists(lens.into_iter())?);
+        let mut rolling = Rolling::default();
+        for index in 0..states.len() {
+            let Key { panes, scale } = states.at(index);
+            fields.roll(&mut rolling, panes, unit(*scale))?;
+        }
+        Ok(())
+    }
+}
+
+/// Where windows are written.
+struct WindowFields<'a, V> {
+    start: Field<'a, i64>,
+    end: Field<'a, i64>,
+    panes: Field<'a, i64>,
+    n: Field<'a, i64>,
+    sum: Field<'a, V>,
+    min: Field<'a, V>,
+    max: Field<'a, V>,
+    avg: Field<'a, f64>,
+    var_samp: Field<'a, f64>,
+    /// The next one to write.
+    next: usize,
+}
+
+impl<'a, V: Number> WindowFields<'a, V> {
+    fn of(fields: &mut Fields<'a>) -> Self {
+        Self {
+            start: fields.take(0),
+            end: fields.take(1),
+            panes: fields.take(2),
+            n: fields.take(3),
+            sum: V::take(fields, 4),
+            min: V::take(fields, 5),
+            max: V::take(fields, 6),
+            avg: fields.take(7),
+            var_samp: fields.take(8),
+            next: 0,
+        }
+    }
+
+    /// Writes the windows of a key, one for each of its panes.
+    fn roll(&mut self, rolling: &mut Rolling<V>, panes: &[Timed<V>], unit: f64) -> Result<()> {
+        let mut outcome = Ok(());
+        rolling.roll(panes, |last, count, pane| {
+            if let Err(error) = self.write(self.next + last, &panes[last], count, &pane, unit) {
+                outcome = Err(error);
+            }
+        });
+        self.next += panes.len();
+        outcome
+    }
+
+    #[inline]
+    fn write(&mut self, row: usize, last: &Timed<V>, count: usize, pane: &Pane<V>, unit: f64) -> Result<()> {
+        let is_some = pane.n > 0;
+        self.start.set(row, Some(last.since));
+        self.end.set(row, Some(last.end));
+        self.panes.set(row, Some(count as i64));
+        self.n.set(row, Some(pane.n));
+        self.sum.set(row, is_some.then(|| V::split(pane.sum).map(|(sum, _)| sum)).transpose()?);
+        self.min.set(row, is_some.then(|| pane.min.checked()).transpose()?);
+        self.max.set(row, is_some.then(|| pane.max.checked()).transpose()?);
+        self.avg.set(row, pane.mean().map(|mean| mean * unit));
+        self.var_samp.set(row, pane.var_samp().map(|variance| variance * unit * unit));
+        Ok(())
+    }
+}
