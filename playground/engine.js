@@ -11,6 +11,10 @@ const here = (file) => new URL(file, document.baseURI).href;
 /** How many bytes opening the engine loads, but for some kilobytes. */
 export const SIZE = MODULE_SIZE;
 
+// What WebAssembly ends with where a program would be ended by its system: a trap, or no stack left. Whatever the engine holds
+// can't be relied on after it, though it may still answer.
+const FATAL = ['RuntimeError', 'RangeError', 'InternalError'];
+
 let moduleURL;
 
 /** The packed engine, unpacked, as a URL; `progress` hears of the bytes loaded. It is packed by us, since few servers do. */
@@ -30,7 +34,7 @@ async function loadModule(progress) {
   return URL.createObjectURL(new Blob([bytes], { type: 'application/wasm' }));
 }
 
-/** One database, alive until `stop` or the end of the page. */
+/** One database, alive until `stop`, a crash or the end of the page; `ended` says which of the first two it was. */
 export class Engine {
   static async open(progress) {
     moduleURL ??= await loadModule(progress);
@@ -38,14 +42,13 @@ export class Engine {
     engine.worker = new Worker(here('worker.js'));
     // A worker that dies answers no call: whoever waits is told so.
     engine.died = new Promise((_, reject) => {
-      const end = (reason) => {
-        engine.ended = true;
+      engine.end = (reason, crashed) => {
+        engine.ended ??= crashed ? 'crashed' : 'stopped';
         engine.worker.terminate();
         reject(new Error(reason));
       };
-      engine.stop = () => end('Stopped.');
-      engine.worker.addEventListener('error', (event) => end(`The engine ended: ${event.message}`));
     });
+    engine.worker.addEventListener('error', (event) => engine.crash(event.message));
     engine.died.catch(() => {});
     const database = new AsyncDuckDB(new VoidLogger(), engine.worker);
     await engine.alive(database.instantiate(moduleURL));
@@ -62,8 +65,25 @@ export class Engine {
     return engine;
   }
 
-  alive(promise) {
-    return Promise.race([promise, this.died]);
+  /** Ends the engine at the user's wish. */
+  stop() {
+    this.end('Stopped.', false);
+  }
+
+  /** Ends the engine for a fault of its own. */
+  crash(reason) {
+    this.end(`DuckDB crashed: ${reason}.\nWhat its memory held, such as tables that you created, is gone.`, true);
+  }
+
+  /** What the engine answers, unless it ends before. */
+  async alive(promise) {
+    try {
+      return await Promise.race([promise, this.died]);
+    } catch (error) {
+      if (!FATAL.includes(error.name)) throw error;
+      this.crash(error.message);
+      return this.died;
+    }
   }
 
   execute(sql) {
@@ -84,7 +104,7 @@ export class Engine {
       const columns = textRows(await this.execute(describe(last))).map(([name, type]) => ({ name, type }));
       return { columns, rows: textRows(await this.execute(asText(last, columns.length))) };
     } catch (error) {
-      throw new Error(errorText(error));
+      throw this.ended ? error : new Error(errorText(error));
     }
   }
 }

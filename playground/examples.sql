@@ -34,6 +34,34 @@ SELECT ts, dayname(ts) AS day,
        time_bucket_end(INTERVAL '7 days', ts, DATE '2024-01-01') AS ends
 FROM days;
 
+-- # Days of a time zone
+-- A lamp of one kilowatt, read every hour. New York sets its clocks back on 1 November 2026, so that its day from midnight to midnight has 25
+-- hours. The page shows times in UTC, in which its midnight is 04:00 before, and 05:00 after.
+WITH lamp AS (
+  SELECT (TIMESTAMP '2026-10-30 04:00:00' + to_hours(i))::TIMESTAMPTZ AS ts, 1 AS kwh
+  FROM range(121) AS t(i)
+)
+SELECT time_bucket(INTERVAL '1 day', ts, 'America/New_York') AS starts,
+       time_bucket_end(INTERVAL '1 day', ts, 'America/New_York') AS ends,
+       sum(kwh) AS kwh
+FROM lamp
+GROUP BY ALL ORDER BY ALL;
+
+-- # A clock for each row
+-- The zone may be a column: here are the days of three meters, each by the clock of its place.
+WITH meters(meter, zone) AS (
+  VALUES ('Berlin', 'Europe/Berlin'), ('Kathmandu', 'Asia/Kathmandu'), ('New York', 'America/New_York')
+), readings AS (
+  SELECT meter, zone, (TIMESTAMP '2026-06-10 00:00:00' + to_hours(i))::TIMESTAMPTZ AS ts
+  FROM meters, range(48) AS t(i)
+)
+SELECT meter,
+       time_bucket(INTERVAL '1 day', ts, zone) AS starts,
+       time_bucket_end(INTERVAL '1 day', ts, zone) AS ends,
+       count(*) AS readings
+FROM readings
+GROUP BY ALL ORDER BY ALL;
+
 -- # Hopping windows
 -- Windows of an hour, one every 20 minutes: each row lies in three of them.
 WITH rides AS (

@@ -95,10 +95,11 @@ function makeTable({ columns, rows }) {
   return make('table', {}, make('thead', {}, make('tr', {}, ...head)), make('tbody', {}, ...body));
 }
 
-/** Runs the editor's SQL, or stops what runs. */
+/** Runs the editor's SQL, or stops what runs, or starts the engine where there is none. */
 async function run() {
+  if ($('run').disabled) return;
   if (running) return engine.stop();
-  if (!engine) return;
+  if (!engine) return open();
   setRunning(true);
   const began = performance.now();
   try {
@@ -107,15 +108,22 @@ async function run() {
   } catch (error) {
     showAnswer(null, error.message);
     $('status').textContent = `DuckDB ${engine.version}`;
-    if (engine.ended) await open();
+    if (engine.ended === 'stopped') await open();
+    else if (engine.ended) close('DuckDB is not running.');
   } finally {
     setRunning(false);
   }
 }
 
+/** Leaves the page without an engine, and says so; the button starts one. */
+function close(reason) {
+  engine = null;
+  $('status').textContent = reason;
+}
+
 function setRunning(value) {
   running = value;
-  $('run').textContent = value ? 'Stop' : 'Run';
+  $('run').textContent = value ? 'Stop' : engine ? 'Run' : 'Start again';
   $('answer').setAttribute('aria-busy', value);
 }
 
@@ -131,14 +139,15 @@ async function open() {
   try {
     say(0);
     engine = await Engine.open(say);
-    $('run').disabled = false;
     $('status').textContent = `DuckDB ${engine.version}`;
   } catch (error) {
-    $('status').textContent = 'DuckDB could not be loaded.';
+    close('DuckDB could not be loaded.');
     const advice = location.protocol === 'file:' ? '\nA browser gives a page no files: open it from a web server, as python3 -m http.server is one.' : '';
     showAnswer(null, error.message + advice);
   } finally {
     $('progress').hidden = true;
+    $('run').disabled = false;
+    setRunning(false);
   }
 }
 

@@ -174,6 +174,26 @@ test('a query that takes too long is stopped, and the page goes on', async () =>
   assert.ok((await shown(tab)).rows.length);
 });
 
+test('a crash is said, and a button starts the engine again', async () => {
+  await tab.fill('.cm-content', `CREATE TABLE kept AS SELECT 1; SET max_expression_depth = 1000000; SELECT 1${'+1'.repeat(30_000)}`);
+  await tab.keyboard.press('Control+Enter');
+  await tab.waitForFunction(() => document.getElementById('run').textContent === 'Start again');
+  assert.match((await shown(tab)).error, /^DuckDB crashed: .+\nWhat its memory held, such as tables that you created, is gone\.$/);
+  assert.equal(await tab.textContent('#status'), 'DuckDB is not running.');
+  // Another example is shown, but does not run.
+  await tab.click(`a[href="#${examples[1].slug}"]`);
+  await tab.waitForFunction((wanted) => document.getElementById('title').textContent === wanted, examples[1].title);
+  assert.deepEqual((await shown(tab)).rows, []);
+  if (screenshots) await tab.screenshot({ path: path.join(screenshots, 'crashed.png'), fullPage: true });
+  await tab.click('#run');
+  await ready(tab);
+  await tab.fill('.cm-content', 'FROM kept');
+  await tab.keyboard.press('Control+Enter');
+  await tab.waitForFunction(() => document.getElementById('error').textContent.includes('kept does not exist'));
+  await runExample(tab, examples[0]);
+  assert.ok((await shown(tab)).rows.length);
+});
+
 test('a narrow screen shows all without scrolling sideways, in the dark too', async () => {
   const narrow = await openTab({ viewport: { width: 360, height: 740 }, colorScheme: 'dark', hasTouch: true });
   await narrow.goto(origin);
@@ -192,6 +212,10 @@ test('what is missing on the server is said', async () => {
   await broken.route('**/duckdb.packed', (route) => route.fulfill({ status: 404 }));
   await broken.goto(origin);
   await broken.waitForFunction(() => document.getElementById('error').textContent.includes('duckdb.packed: the server answers 404'));
+  // Once it is there, the button is enough.
+  await broken.unroute('**/duckdb.packed');
+  await broken.click('text=Start again');
+  await ready(broken);
   await broken.context().close();
   // Chromium itself writes that into its console.
   failures.splice(0, failures.length, ...failures.filter((text) => !text.includes('404')));
