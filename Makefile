@@ -7,10 +7,11 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 
 CARGO  ?= cargo
-# The first Python that is 3.11 or later.
-PYTHON := $(or $(PYTHON),$(shell for python in python3 python python3.14 python3.13 python3.12 python3.11; do \
-  $$python -c 'import tomllib' 2>/dev/null && echo $$python && break; done),$(error Python 3.11 or later is needed))
-pinned  = $(shell $(PYTHON) scripts/project.py $(1))
+# The first Python that is 3.11 or later, and what it reads in Cargo.toml: one start of it, since some take long to find their own.
+PINNED := $(shell for python in $(or $(PYTHON),python3 python python3.14 python3.13 python3.12 python3.11); do \
+  $$python scripts/project.py 2>/dev/null && echo python=$$python && break; done)
+pinned  = $(patsubst $(1)=%,%,$(filter $(1)=%,$(PINNED)))
+PYTHON := $(or $(call pinned,python),$(error Python 3.11 or later is needed))
 
 # Tests run on ENGINES; OTHERS are asked only whether they take the file.
 ENGINES := $(call pinned,engines)
@@ -37,6 +38,10 @@ CLI     := build/tools/duckdb$(exe)
 
 # What builds and stamps a variant: $(call build,release)
 build    = CARGO=$(CARGO) $(PYTHON) scripts/build.py $(1) $@
+# The crates below the extension, always named together: another choice has other features, and is compiled anew.
+OTHER_CRATES := --package time_bucket_kernel --package time_bucket_zones --package sqltest
+# A subcommand of cargo on what a release is built from.
+shared   = CARGO=$(CARGO) $(PYTHON) scripts/build.py cargo
 
 ## release: build the extension (the default); PLATFORM=… as it is released for a platform
 .PHONY: release
@@ -78,8 +83,8 @@ test: test-rust test-sql test-engines test-release test-docs soak-short
 ## test-rust: the kernel against an exact oracle, edges and properties; the extension's own tests; the SQL runner's
 .PHONY: test-rust
 test-rust: $(call engine,$(FIRST)) | $(call built,release)
-	SQLTEST_PYTHON=$(abspath $(call engine,$(FIRST))) $(CARGO) test --locked -p time_bucket_kernel -p time_bucket_zones -p sqltest
-	CARGO=$(CARGO) $(PYTHON) scripts/build.py tests
+	SQLTEST_PYTHON=$(abspath $(call engine,$(FIRST))) $(CARGO) test --locked $(OTHER_CRATES)
+	$(shared) test --locked --package time_bucket
 
 ## test-sql: test/sql on every engine; TESTS=test/sql/width.test for one file, BUILD=debug for a quick build
 .PHONY: test-sql
@@ -96,7 +101,7 @@ test-sql-%: $(EXT) $(call engine,%) $(SQLTEST)
 	$(call sql,$(call engine,$*),$*)
 
 $(SQLTEST): $(shell find test/runner/src -type f) test/runner/Cargo.toml test/runner/engine.py
-	$(CARGO) build --locked --package sqltest
+	$(CARGO) build --locked $(OTHER_CRATES)
 	touch $@
 
 ## test-engines: what SQL files can't say, in pytest, on every engine; TESTS='test/engines/test_soak.py -k hop' for some
@@ -149,8 +154,11 @@ lint:
 	$(CARGO) fmt --all --check
 	$(PYTHON) scripts/msrv.py
 	$(PYTHON) scripts/notices.py --check
-	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --no-deps --document-private-items
+	$(shared) clippy --locked --package time_bucket --all-targets -- -D warnings
+	$(CARGO) clippy --locked $(OTHER_CRATES) --all-targets -- -D warnings
+	$(CARGO) clippy --locked --package kernel-benches --package kernel-fuzz --no-default-features --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' $(shared) doc --locked --package time_bucket --no-deps --document-private-items
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked $(OTHER_CRATES) --no-deps --document-private-items
 
 include platforms/platforms.mk platforms/community.mk test/long.mk bench/bench.mk playground/playground.mk
 

@@ -1,6 +1,6 @@
 # What is released, for every platform that Cargo.toml names: files, repository, wheels. Part of the Makefile.
 
-HOST_PLATFORM = $(call pinned,host)
+HOST_PLATFORM = $(shell $(PYTHON) scripts/project.py host)
 # What `make repository` and `make wheels` hold: PLATFORMS="linux_amd64 linux_arm64 …", or ALL of them.
 PLATFORMS ?= $(HOST_PLATFORM)
 RELEASED   = $(foreach platform,$(PLATFORMS),$(call released,$(platform)))

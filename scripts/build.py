@@ -4,7 +4,7 @@
     build.py VARIANT FILE                   for this machine, as fast as it can be built
     build.py VARIANT FILE --platform NAME   for a platform of Cargo.toml, as it is released; may be another than this one
     build.py VARIANT FILE --expect NAME     for a platform, with the compiler and linker that this machine has
-    build.py tests                          runs the extension's own tests, with the dependencies that a release is built with
+    build.py cargo SUBCOMMAND …             runs cargo on what a release is built from, so that neither compiles it twice
 
 A variant that differs in flags has a target folder of its own; those that differ in features alone share one, so that the
 dependencies are compiled once. The library is the one that cargo names, and is asked for the variant's mark, so that no build
@@ -170,17 +170,15 @@ def check(found, platform, portable):
 
 
 def main():
+    if sys.argv[1:2] == ["cargo"]:
+        sys.exit(Cargo().run(*sys.argv[2:], variant=VARIANTS["release"]).returncode)
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("variant", choices=[*VARIANTS, "tests"])
-    parser.add_argument("file", type=Path, nargs="?")
+    parser.add_argument("variant", choices=VARIANTS)
+    parser.add_argument("file", type=Path)
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--platform", choices=PLATFORMS)
     which.add_argument("--expect", choices=PLATFORMS)
     arguments = parser.parse_args()
-    if arguments.variant == "tests":
-        sys.exit(Cargo().run("test", "--locked", "--package", "time_bucket", variant=VARIANTS["release"]).returncode)
-    if arguments.file is None:
-        parser.error("a variant needs a file")
     name = arguments.platform or arguments.expect
     portable = arguments.platform is not None
     made = library(Cargo(name, portable), VARIANTS[arguments.variant])

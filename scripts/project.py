@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What Cargo.toml says of the project, for the scripts and the Makefile: the version, and what is pinned for DuckDB.
 
-    project.py KEY      a value of [package.metadata.duckdb], its parts separated by spaces; `version` for the version, `host`
-                        for this machine's platform
+    project.py          each value of [package.metadata.duckdb] that is a text or a list of them as KEY=VALUE, and the version
+    project.py host     this machine's platform
 """
 
 import subprocess
@@ -29,8 +29,20 @@ def host() -> str:
     return next((name for name, row in PLATFORMS.items() if target in (row["target"], row.get("cross"))), target)
 
 
+def pinned() -> list[str]:
+    """KEY=VALUE, one for each value."""
+    values = {"version": VERSION, **DUCKDB}
+    return [f"{key}={one}" for key, value in values.items() if not isinstance(value, dict)
+            for one in ([value] if isinstance(value, str) else value)]
+
+
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    value = host() if sys.argv[1] == "host" else {"version": VERSION, **DUCKDB}[sys.argv[1]]
-    print(value if isinstance(value, str) else " ".join(value))
+    # make keeps a carriage return.
+    sys.stdout.reconfigure(newline="\n")
+    match sys.argv[1:]:
+        case []:
+            print(*pinned())
+        case ["host"]:
+            print(host())
+        case _:
+            sys.exit(__doc__)

@@ -31,13 +31,14 @@ def write(folder: Path, content: bytes) -> list[Path]:
     """Adds an extension to the repository, for each engine; the paths."""
     name = platform(content)
     wasm = name.startswith("wasm")
+    # Without a time the same file gives the same archive.
+    packed = content if wasm else gzip.compress(content, mtime=0)
     paths = []
     for engine in engines():
         path = folder / f"v{engine}" / name / (NAME + (".wasm" if wasm else ".gz"))
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_name(path.name + ".part")
-        # Without a time the same file gives the same archive.
-        part.write_bytes(content if wasm else gzip.compress(content, mtime=0))
+        part.write_bytes(packed)
         os.replace(part, path)
         paths.append(path)
     return paths

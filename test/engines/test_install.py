@@ -5,6 +5,7 @@ import gzip
 import http.server
 import json
 import re
+import shutil
 import sys
 import threading
 from pathlib import Path
@@ -45,11 +46,17 @@ def ask(in_process, tmp_path):
     return ask
 
 
+@pytest.fixture(scope="module")
+def laid_out(extension, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("laid-out")
+    repository.write(folder, extension.read_bytes())
+    return folder
+
+
 @pytest.fixture
-def folder(extension, tmp_path):
-    """A repository with the extension in it."""
-    repository.write(tmp_path / "repository", extension.read_bytes())
-    return tmp_path / "repository"
+def folder(laid_out, tmp_path):
+    """A repository with the extension in it, for one test to change."""
+    return shutil.copytree(laid_out, tmp_path / "repository")
 
 
 @pytest.fixture
@@ -97,7 +104,7 @@ def test_install_and_load(ask, extension, origin):
     assert ask(*USE) == [[], [[WORKS]]]
 
 
-def test_a_newer_version_arrives_by_update_or_force(ask, extension, folder, origin):
+def test_a_newer_version_arrives_by_update_or_force(ask, extension, folder, laid_out, origin):
     old, new = extension.read_bytes(), newer(extension.read_bytes())
     ask(f"INSTALL time_bucket FROM '{origin}'")
     repository.write(folder, new)
@@ -108,13 +115,13 @@ def test_a_newer_version_arrives_by_update_or_force(ask, extension, folder, orig
     assert updated == [["time_bucket", origin, "UPDATED", version(old), "v9.9.9"]]
     assert listed[0][2] == "v9.9.9" and used[-1] == [[WORKS]]
     assert ask("UPDATE EXTENSIONS (time_bucket)")[0][0][2] == "NO_UPDATE_AVAILABLE"
-    repository.write(folder, old)
+    shutil.copytree(laid_out, folder, dirs_exist_ok=True)
     _, listed, *used = ask(f"FORCE INSTALL time_bucket FROM '{origin}'", LISTED, *USE)
     assert listed[0][2] == version(old) and used[-1] == [[WORKS]]
 
 
-def test_another_origin_needs_force(ask, extension, folder, tmp_path):
-    repository.write(tmp_path / "second", extension.read_bytes())
+def test_another_origin_needs_force(ask, folder, tmp_path):
+    shutil.copytree(folder, tmp_path / "second")
     ask(f"INSTALL time_bucket FROM '{folder}'")
     refused, forced, listed = ask(f"INSTALL time_bucket FROM '{tmp_path}/second'", f"FORCE INSTALL time_bucket FROM '{tmp_path}/second'", LISTED)
     assert "FORCE INSTALL" in refused
@@ -127,18 +134,19 @@ def without(folder, _):
         path.unlink()
 
 
-def cut(folder, content):
+def cut(folder, _):
     """A download that broke off."""
     for path in folder.glob("*/*/*.gz"):
-        path.write_bytes(gzip.compress(content)[:-1000])
+        path.write_bytes(path.read_bytes()[:-1000])
 
 
 def foreign(folder, content):
     """A file for another platform in this one's place."""
     field = len(content) - 512 + 6 * 32
     name = b"windows_amd64" if repository.platform(content) != "windows_amd64" else b"linux_amd64"
+    packed = gzip.compress(content[:field] + name.ljust(32, b"\0") + content[field + 32 :], compresslevel=1)
     for path in folder.glob("*/*/*.gz"):
-        path.write_bytes(gzip.compress(content[:field] + name.ljust(32, b"\0") + content[field + 32 :]))
+        path.write_bytes(packed)
 
 
 def page(folder, _):
@@ -171,7 +179,7 @@ def test_without_permission_nothing_is_installed(ask, folder):
     assert "doesn't have a valid signature" in said and "not found" in loaded
 
 
-def test_the_page_of_what_install_says(ask, extension, folder, address, tmp_path):
+def test_the_page_of_what_install_says(ask, extension, folder, laid_out, address, tmp_path):
     """The same on every engine."""
     rows = []
     for n, (fault, (spoil, _)) in enumerate(FAULTS.items()):
@@ -180,7 +188,7 @@ def test_the_page_of_what_install_says(ask, extension, folder, address, tmp_path
         for kind, origin in (("folder", folder), ("address", address))[: 1 if spoil is page else 2]:
             (said,) = ask(f"INSTALL time_bucket FROM '{origin}'", home=f"{kind}{n}")
             rows.append((fault, kind, one_line(said, tmp_path)))
-        repository.write(folder, extension.read_bytes())
+        shutil.copytree(laid_out, folder, dirs_exist_ok=True)
     said, = ask(f"INSTALL time_bucket FROM '{folder}'", unsigned=False)
     rows.append(("no allow_unsigned_extensions", "folder", one_line(said, tmp_path)))
     (said,) = ask("INSTALL time_bucket FROM 'http://127.0.0.1:9'")
