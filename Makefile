@@ -78,7 +78,7 @@ demo: $(EXT) $(CLI) build/data/flights.csv
 
 ## test: everything that a change has to pass, on every engine
 .PHONY: test
-test: test-rust test-sql test-engines test-release test-docs soak-short
+test: test-rust test-sql test-engines test-dask test-release test-docs soak-short
 
 ## test-rust: the kernel against an exact oracle, edges and properties; the extension's own tests; the SQL runner's
 .PHONY: test-rust
@@ -160,7 +160,7 @@ lint:
 	RUSTDOCFLAGS='-D warnings' $(shared) doc --locked --package time_bucket --no-deps --document-private-items
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked $(OTHER_CRATES) --no-deps --document-private-items
 
-include platforms/platforms.mk platforms/community.mk test/long.mk bench/bench.mk playground/playground.mk
+include platforms/platforms.mk platforms/community.mk test/long.mk test/cluster/cluster.mk bench/bench.mk playground/playground.mk
 
 ## clean: remove everything that was built or fetched
 .PHONY: clean

@@ -54,11 +54,13 @@ def connect(
         raise
 
 
-def load(connection: duckdb.DuckDBPyConnection, *, macros: bool = False) -> duckdb.DuckDBPyConnection:
+def load(
+    connection: duckdb.DuckDBPyConnection, *, macros: bool = False, file: str | os.PathLike[str] | None = None
+) -> duckdb.DuckDBPyConnection:
     """Loads the extension into a connection's database, for all its connections; gives the connection back.
 
     `macros` creates the window macros (`tumble`, `hop`, `gapfill`, …) in the connection's current schema, or replaces them there.
-    Raises LoadError if the engine is too old or the connection does not allow unsigned extensions.
+    `file` is the extension's file, if not the one that comes along. Raises LoadError if the engine is too old or the connection does not allow unsigned extensions.
     """
     version, allowed = connection.execute(f"SELECT version(), current_setting('{_ALLOW}')").fetchall()[0]
     numbers = tuple(map(int, re.findall(r"\d+", version)[:3]))
@@ -70,8 +72,8 @@ def load(connection: duckdb.DuckDBPyConnection, *, macros: bool = False) -> duck
             f"duckdb_time_bucket.load: the connection does not allow unsigned extensions, and can't be made to any more; open it "
             f"with duckdb_time_bucket.connect(…) or duckdb.connect(…, config={{'{_ALLOW}': True}})"
         )
-    file = EXTENSION.as_posix().replace("'", "''")
-    connection.execute(f"LOAD '{file}'")
+    path = Path(file or EXTENSION).as_posix().replace("'", "''")
+    connection.execute(f"LOAD '{path}'")
     if macros:
         for (text,) in connection.execute("SELECT sql FROM time_bucket_macros()").fetchall():
             connection.execute(text)
