@@ -95,7 +95,7 @@ impl Argument {
             Self::From => "from",
             Self::Since => "since",
             Self::Until => "until",
-            Self::Bound => "since, until or watermark",
+            Self::Bound => "since, until, at or watermark",
             Self::Budget => "budget",
             Self::Message => "message",
             Self::Value => "value",

@@ -13,7 +13,7 @@ WITH data AS ( -- columns by what becomes of them: a key k_u_<name>, carried c_u
   FROM (SELECT COLUMNS(lambda c: CASE WHEN lower(c) = lower(ts) THEN true ELSE time_bucket_keep('gapfill', c, 'window_start', 'window_end', 'filled') END) AS 'u_\0',
                time_bucket_start(width, COLUMNS([ts]), zone, origin) AS s,
                true AS k, true AS c, true AS i, true AS z, true AS o -- no list of columns is empty
-        FROM query_table(time_bucket_source(tbl, 'gapfill', 'ts', [ts], 'keys', keys, 'carry', carry, 'interpolate', interpolate, 'zero', zero))
+        FROM query_table(time_bucket_source(tbl, 'gapfill', 'ts', ts, 'keys', keys, 'carry', carry, 'interpolate', interpolate, 'zero', zero))
         WHERE COLUMNS([ts]) > '-infinity' AND COLUMNS([ts]) < 'infinity'
           AND (until IS NULL OR len(interpolate) > 0 OR COLUMNS([ts]) < time_bucket_ceil(until, CASE WHEN false THEN COLUMNS([ts]) END, width, zone, origin))
           AND NOT EXISTS (SELECT COLUMNS([ts] || keys::VARCHAR[] || carry::VARCHAR[] || interpolate::VARCHAR[] || zero::VARCHAR[])

@@ -4,4 +4,4 @@
 CREATE OR REPLACE MACRO hop(tbl, ts, slide, size, origin := INTERVAL '0 seconds', zone := 'none') AS TABLE
 SELECT COLUMNS(lambda c: time_bucket_keep('hop', c, 'window_start', 'window_end')),
        unnest(time_bucket_hop(slide, size, COLUMNS([ts]), zone, origin), max_depth := 2)
-FROM query_table(tbl);
+FROM query_table(time_bucket_source(tbl, 'hop', 'ts', ts));

@@ -5,13 +5,13 @@ CREATE OR REPLACE MACRO rolling_panes(panes, keys, lookback, width, since := NUL
 WITH named AS ( -- every column is u_<name>, so that none has a name of ours
   SELECT COLUMNS(lambda c: time_bucket_keep('rolling_panes', c, 'window_start', 'window_end', 'missing')) AS 'u_\0', true AS k
   FROM query_table(time_bucket_source(panes, 'rolling_panes', 'keys', keys))
-  WHERE NOT EXISTS (SELECT COLUMNS(keys::VARCHAR[] || ['pane_start', 'pane_end']) FROM query_table(panes) WHERE false) -- a name that is missing is refused
+  WHERE NOT EXISTS (SELECT COLUMNS(CASE WHEN time_bucket_columns('rolling_panes', *, keys, ['pane_start', 'pane_end']) THEN ['pane_start'] END) FROM query_table(panes) WHERE false)
 ), sorted AS (
   SELECT COLUMNS(['k'] || list_transform(keys::VARCHAR[], lambda n: 'u_' || n)) AS 'k_\0', u_pane_start AS s, u_pane_end AS e,
          time_bucket_trailing(lookback, width, u_pane_start, u_pane_end, zone, origin) AS w,
          COLUMNS(lambda c: c <> 'k' AND NOT list_contains(list_transform(keys::VARCHAR[] || ['pane_start', 'pane_end'], lambda n: 'u_' || lower(n)), lower(c))) AS 'p_\0'
   FROM named
-  WHERE (since IS NULL OR u_pane_start >= time_bucket_floor(since, CASE WHEN false THEN u_pane_start END, 2 * lookback::INTERVAL)) -- no later than the windows of the range start
+  WHERE (since IS NULL OR u_pane_start >= time_bucket_floor(since, CASE WHEN false THEN u_pane_start END, lookback)) -- no later than the windows of the range start
     AND (until IS NULL OR u_pane_start < time_bucket_floor(until, CASE WHEN false THEN u_pane_start END))
 ), rolled AS (
   SELECT COLUMNS('^k_'), struct_pack(w := time_bucket_rolling(w, s, e, COLUMNS('^p_'), (COLUMNS('^p_')).sum), v := cast_to_type(NULL, any_value(COLUMNS('^p_')))) AS '\0'

@@ -5,4 +5,4 @@ CREATE OR REPLACE MACRO tumble(tbl, ts, width, origin := INTERVAL '0 seconds', z
 SELECT COLUMNS(lambda c: time_bucket_keep('tumble', c, 'window_start', 'window_end')),
        time_bucket_start(width, COLUMNS([ts]), zone, origin) AS window_start,
        time_bucket_end(width, COLUMNS([ts]), zone, origin) AS window_end
-FROM query_table(tbl);
+FROM query_table(time_bucket_source(tbl, 'tumble', 'ts', ts));

@@ -5,13 +5,14 @@ CREATE OR REPLACE MACRO window_at(panes, keys, lookback, "at", members := NULL) 
 WITH named AS (
   SELECT COLUMNS(lambda c: time_bucket_keep('window_at', c, 'window_start', 'window_end', 'missing')) AS 'u_\0', true AS k
   FROM query_table(time_bucket_source(panes, 'window_at', 'keys', keys))
-  WHERE NOT EXISTS (SELECT COLUMNS(keys::VARCHAR[] || ['pane_start', 'pane_end']) FROM query_table(panes) WHERE false) -- a name that is missing is refused
+  WHERE NOT EXISTS (SELECT COLUMNS(CASE WHEN time_bucket_columns('window_at', *, keys, ['pane_start', 'pane_end']) THEN ['pane_start'] END) FROM query_table(panes) WHERE false)
 ), recent AS (
   SELECT *, date_diff('us', u_pane_start, u_pane_end) AS m,
          cast_to_type(time_bucket_start(to_microseconds(date_diff('us', u_pane_start, u_pane_end)), "at", u_pane_start), u_pane_start) AS e
   FROM named
   WHERE u_pane_start <= time_bucket_floor("at", CASE WHEN false THEN u_pane_start END)
-    AND u_pane_start >= time_bucket_floor("at", CASE WHEN false THEN u_pane_start END, 2 * lookback::INTERVAL)
+    AND u_pane_start >= time_bucket_floor("at", CASE WHEN false THEN u_pane_start END, lookback)
+    AND time_bucket_check(CASE WHEN "at" IS NULL THEN 'window_at: at must not be NULL; give the time at which the window ends' END) IS NULL
     AND time_bucket_refuse(CASE WHEN epoch_us(lookback::INTERVAL) % date_diff('us', u_pane_start, u_pane_end) <> 0
                                 THEN format('window_at: lookback {} is not a multiple of the stored pane from {} to {}; give whole panes',
                                             lookback::VARCHAR, u_pane_start::VARCHAR, u_pane_end::VARCHAR) END) IS NULL

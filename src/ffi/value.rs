@@ -65,6 +65,11 @@ impl Given {
         self.0.integer()
     }
 
+    /// Whether this is a text.
+    pub(crate) fn is_text(&self) -> bool {
+        self.type_id() == sys::DUCKDB_TYPE_DUCKDB_TYPE_VARCHAR
+    }
+
     /// The texts of a list of them; `None` for anything else, or where one is NULL.
     pub(crate) fn names(&self) -> Option<Vec<String>> {
         self.0.elements()?.iter().map(|name| (!name.is_null()).then(|| name.printed()).flatten()).collect()

@@ -23,17 +23,19 @@ pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
     for (name, edge) in [(c"time_bucket_floor", Edge::Start), (c"time_bucket_ceil", Edge::End)] {
         let compared = Timestamp::ALL.into_iter().flat_map(|timestamp| {
             let ts = Type::Timestamp(timestamp);
-            let forms: [&[Type]; 3] = [&[], &[Type::Interval], &[Type::Interval, Type::Text, Type::Any]];
+            let forms: [&[Type]; 3] = [&[], &[Type::Any], &[Type::Any, Type::Text, Type::Any]];
             forms.into_iter().filter_map(move |more| {
                 let types = [Type::Any, ts].into_iter().chain(more.iter().copied());
                 Some((signature(types, ts)?, Compared { edge, timestamp }))
             })
         });
         registry.scalars(name, compared)?;
+        let others = [2, 3, 5].map(|count| signature(std::iter::repeat_n(Type::Any, count), Type::Boolean));
+        registry.scalars(name, others.into_iter().flatten().map(|types| (types, NoTimestamps(TS))))?;
     }
     let lengths = Timestamp::ALL.into_iter().filter_map(|timestamp| {
         let ts = Type::Timestamp(timestamp);
-        let types = signature([Type::Interval, ts, ts], Type::Boolean)?;
+        let types = signature([Type::Any, ts, ts], Type::Boolean)?;
         Some((types, Within { timestamp }))
     });
     registry.scalars(c"time_bucket_within", lengths)
@@ -118,6 +120,30 @@ impl Scalar for Bound {
     }
 }
 
+/// The argument whose type the others go by.
+const TS: Parameter = Parameter { index: 1, argument: Argument::Ts };
+
+/// An overload that takes what are no timestamps there, in order to refuse it in words.
+pub(super) struct NoTimestamps(pub(super) Parameter);
+
+impl Scalar for NoTimestamps {
+    type Plan = ();
+
+    fn bind(&self, arguments: &Arguments<'_>) -> Result<()> {
+        let id = arguments.own_type_id(self.0)?;
+        if Type::Date.logical().is_some_and(|date| date.id() == id) {
+            return Err(Error::Date);
+        }
+        let value = "a value of another type".to_owned();
+        Err(Error::NotTimestamp { argument: self.0.argument, value })
+    }
+
+    fn execute(&self, _: Option<&()>, _: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
+        output.all_null();
+        Ok(())
+    }
+}
+
 /// Whether a bound can be compared with timestamps of this type. NULL can.
 fn check_bound(arguments: &Arguments<'_>, parameter: Parameter, timestamp: Timestamp) -> Result<()> {
     let argument = parameter.argument;
@@ -139,8 +165,8 @@ fn check_bound(arguments: &Arguments<'_>, parameter: Parameter, timestamp: Times
 }
 
 /// A bound of any precision in the type of the second argument, which is not read: a tick, or with width, zone and origin the
-/// edge of a bucket, neither later than it (floor) or neither earlier (ceil). A length alone says how much farther off to
-/// look, at least. It is infinite where the type does not reach.
+/// edge of a bucket, not later than it (floor) or not earlier (ceil). A lookback alone asks for a tick that is at least twice as
+/// far off, which is before the windows of any clock. It is infinite where the type does not reach.
 struct Compared {
     edge: Edge,
     timestamp: Timestamp,
@@ -191,7 +217,7 @@ impl Scalar for Compared {
             3 => {
                 let margin = arguments.known_interval(Self::MARGIN)?;
                 let ticks = |margin| self.timestamp.precision().floor_length(Self::MARGIN.argument, margin);
-                Ok(margin.map(ticks).transpose()?.map(|ticks| Points::Ticks { margin: ticks + 1 }))
+                Ok(margin.map(ticks).transpose()?.map(|ticks| Points::Ticks { margin: 2 * ticks + 1 }))
             }
             _ => Ok(Self::GRID.buckets(arguments, self.timestamp)?.map(Points::Buckets)),
         }

@@ -26,7 +26,7 @@ pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
         let locals = Timestamp::ALL.into_iter().filter(|timestamp| !timestamp.is_instant());
         let zoned = locals.filter_map(|timestamp| {
             let ts = Type::Timestamp(timestamp);
-            let types = signature([Type::Interval, ts, Type::Text, Type::Any], ts)?;
+            let types = signature([Type::Any, ts, Type::Text, Type::Any], ts)?;
             Some((types, Bucket::new(edge, timestamp, ANCHOR)))
         });
         registry.scalars(name, zoned)?;

@@ -29,7 +29,7 @@ pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
     registry.scalars(c"time_bucket_pieces", pieces)?;
     let ranges = Timestamp::ALL.into_iter().filter_map(|timestamp| {
         let ts = Type::Timestamp(timestamp);
-        let types = [Type::Interval, ts, ts, Type::Text, Type::Any];
+        let types = [Type::Any, ts, ts, Type::Text, Type::Any];
         Some((signature(types, Type::Times(timestamp))?, Range { timestamp }))
     });
     registry.scalars(c"time_bucket_range", ranges)

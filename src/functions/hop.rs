@@ -22,7 +22,7 @@ pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
         let locals = Timestamp::ALL.into_iter().filter(|timestamp| !timestamp.is_instant());
         let zoned = locals.filter_map(|timestamp| {
             let ts = Type::Timestamp(timestamp);
-            let types = [Type::Interval, Type::Interval, ts, Type::Text, Type::Any];
+            let types = [Type::Any, Type::Any, ts, Type::Text, Type::Any];
             Some((signature(types, Type::Windows(timestamp))?, windows(timestamp)))
         });
         registry.scalars(name, zoned)?;

@@ -27,7 +27,9 @@ pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
         let overloads = instants.flat_map(|timestamp| {
             let ts = Type::Timestamp(timestamp);
             [None, Some(Type::Any)].into_iter().filter_map(move |anchor| {
-                let parameters = [Type::Interval, ts, Type::Text].into_iter().chain(anchor);
+                // DuckDB's own has an INTERVAL; where an origin follows, any width, which is refused in words if it is none.
+                let width = anchor.unwrap_or(Type::Interval);
+                let parameters = [width, ts, Type::Text].into_iter().chain(anchor);
                 Some((signature(parameters, ts)?, LocalBucket { edge, timestamp }))
             })
         });
@@ -38,7 +40,8 @@ pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
         let overloads = instants.flat_map(|timestamp| {
             let ts = Type::Timestamp(timestamp);
             [None, Some(Type::Any)].into_iter().filter_map(move |anchor| {
-                let parameters = [Type::Interval, Type::Interval, ts, Type::Text].into_iter().chain(anchor);
+                let length = anchor.unwrap_or(Type::Interval);
+                let parameters = [length, length, ts, Type::Text].into_iter().chain(anchor);
                 Some((signature(parameters, Type::Windows(timestamp))?, LocalHop { shape, timestamp }))
             })
         });

@@ -175,7 +175,14 @@ pub(super) fn register<S: Scalar>(
     registry.scalars(name, accepted)?;
     let refused = signatures(REFUSED)
         .map(|(signature, overload)| (signature, Refused { lengths, reason: overload.reason }));
-    registry.scalars(name, refused)
+    registry.scalars(name, refused)?;
+    // The same before a zone and an origin, which are more arguments than DuckDB 1.5 lets follow.
+    let kinds = [(JustDate, Reason::Date), (JustNumber, Reason::Number), (Text, Reason::Text)];
+    let zoned = kinds.into_iter().filter_map(|(ts, reason)| {
+        let parameters = std::iter::repeat_n(Any, lengths.len()).chain([ts, Text, Any]);
+        Some((signature(parameters, result(Micros))?, Refused { lengths, reason }))
+    });
+    registry.scalars(name, zoned)
 }
 
 /// An overload that takes what is no timestamp in order to refuse it.

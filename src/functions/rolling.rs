@@ -25,7 +25,7 @@ pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
     rolled.register()?;
     let trailing = Timestamp::ALL.into_iter().filter_map(|timestamp| {
         let ts = Type::Timestamp(timestamp);
-        let types = [Type::Interval, Type::Interval, ts, ts, Type::Text, Type::Any];
+        let types = [Type::Any, Type::Any, ts, ts, Type::Text, Type::Any];
         Some((signature(types, ts)?, Trailing { timestamp }))
     });
     registry.scalars(c"time_bucket_trailing", trailing)

@@ -1,5 +1,6 @@
 //! `time_bucket_sessions`: the session of each of a key's rows.
 
+use super::bound::NoTimestamps;
 use super::overloads::signature;
 use super::types::{Timestamp, Type};
 use crate::error::{Argument, LoadError, Result};
@@ -9,10 +10,15 @@ use kernel::{Civil, List, Ordered, Precision, is_valid, order_rows, sessions};
 /// Registers an overload for each type of timestamp.
 pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
     let overloads = Timestamp::ALL.into_iter().filter_map(|timestamp| {
-        let types = [Type::Times(timestamp), Type::Interval];
+        let types = [Type::Times(timestamp), Type::Any];
         Some((signature(types, Type::NumberedWindows(timestamp))?, Sessions { timestamp }))
     });
-    registry.scalars(c"time_bucket_sessions", overloads)
+    registry.scalars(c"time_bucket_sessions", overloads)?;
+    let others = signature([Type::Any, Type::Any], Type::NumberedWindows(Timestamp::Micros));
+    registry.scalars(
+        c"time_bucket_sessions",
+        others.map(|types| (types, NoTimestamps(Parameter { argument: Argument::Ts, ..Sessions::TIMES }))),
+    )
 }
 
 /// The rows in the order of their times, each with where its session starts and ends; rows without a time are left out.

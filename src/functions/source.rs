@@ -1,30 +1,65 @@
-//! `time_bucket_source(tbl, macro, argument, names, …)`: the table that a macro reads, once the lists of names that it was
-//! given are what they have to be.
+//! `time_bucket_source(tbl, macro, argument, names, …)`: the table that a macro reads, once the names of columns that it was
+//! given are what they have to be; and `time_bucket_columns(macro, all, names, …)`: true, once they are among those of the table.
 //!
-//! It stands in `query_table(…)`, which is the first thing that the engine binds of a macro; so its words come before the
-//! engine's about names and casts that the user did not write.
+//! The first stands in `query_table(…)`, which is the first thing that the engine binds of a macro; so its words come before the
+//! engine's about names and casts that the user did not write. The second stands in `COLUMNS(…)`, where `*` is the list of all.
 
 use super::overloads::signature;
 use super::types::Type;
 use crate::error::{Argument, Error, LoadError, Result};
-use crate::ffi::{Arguments, Chunk, Constant, Output, Parameter, Registry, Scalar, Signature};
+use crate::ffi::{Arguments, BOOLEANS, Chunk, Constant, Output, Parameter, Registry, Scalar, Signature};
 
 /// Registers the function.
 pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
     let types = signature([Type::Any, Type::Text], Type::Text)
         .zip(Type::Any.logical())
         .map(|(types, rest)| (Signature { rest: Some(rest), ..types }, Source));
-    registry.scalars(c"time_bucket_source", types)
+    registry.scalars(c"time_bucket_source", types)?;
+    let types = signature([Type::Text, Type::Any], Type::Boolean)
+        .zip(Type::Any.logical())
+        .map(|(types, rest)| (Signature { rest: Some(rest), ..types }, Columns));
+    registry.scalars(c"time_bucket_columns", types)
+}
+
+const fn parameter(index: usize) -> Parameter {
+    Parameter { index, argument: Argument::Message }
+}
+
+/// Whether a table has columns: true, or a refusal.
+struct Columns;
+
+impl Scalar for Columns {
+    type Plan = ();
+
+    fn bind(&self, arguments: &Arguments<'_>) -> Result<()> {
+        let names = |index| match arguments.value(parameter(index))? {
+            Constant::Value(given) => Ok::<_, Error>(given.names().unwrap_or_default()),
+            _ => Ok(Vec::new()),
+        };
+        let all = names(1)?;
+        for index in 2..arguments.len() {
+            let has = |name: &String| all.iter().any(|column| column.eq_ignore_ascii_case(name));
+            if let (Constant::Value(of), Some(name)) =
+                (arguments.value(parameter(0))?, names(index)?.into_iter().find(|name| !has(name)))
+            {
+                let (of, all) = (of.text(), all.join(", "));
+                let line = format!("{of}: the table has no column {name}; its columns are {all}");
+                return Err(Error::Refused { line });
+            }
+        }
+        Ok(())
+    }
+
+    fn execute(&self, _: Option<&()>, _: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
+        output.write(BOOLEANS).0.fill(1);
+        Ok(())
+    }
 }
 
 struct Source;
 
 impl Source {
-    const TABLE: Parameter = Parameter { index: 0, argument: Argument::Message };
-
-    const fn parameter(index: usize) -> Parameter {
-        Parameter { index, argument: Argument::Message }
-    }
+    const TABLE: Parameter = parameter(0);
 }
 
 impl Scalar for Source {
@@ -32,7 +67,7 @@ impl Scalar for Source {
     type Plan = Option<String>;
 
     fn bind(&self, arguments: &Arguments<'_>) -> Result<Option<String>> {
-        let text = |index| match arguments.value(Self::parameter(index))? {
+        let text = |index| match arguments.value(parameter(index))? {
             Constant::Value(given) => Ok::<_, Error>(given.text()),
             _ => Ok(String::new()),
         };
@@ -41,8 +76,15 @@ impl Scalar for Source {
         let mut met: Vec<(String, String)> = Vec::new();
         for index in (2..arguments.len() - 1).step_by(2) {
             let argument = text(index)?;
-            let names = match arguments.value(Self::parameter(index + 1))? {
+            let names = match arguments.value(parameter(index + 1))? {
+                Constant::Value(given) if argument == "ts" => match given.is_text() {
+                    true => vec![given.text()],
+                    false => return refuse("ts must be the name of a column, as a string".to_owned()),
+                },
                 Constant::Value(given) => match given.names() {
+                    Some(names) if names.is_empty() && argument == "vals" => {
+                        return refuse("vals names no column; give at least one".to_owned());
+                    }
                     Some(names) => names,
                     None => {
                         let given =
@@ -68,7 +110,7 @@ impl Scalar for Source {
             }
         }
         match arguments.value(Self::TABLE)? {
-            Constant::Value(table) => Ok(Some(table.text())),
+            Constant::Value(table) if table.is_text() => Ok(Some(table.text())),
             _ => refuse("tbl must be the name of a table, a view or a CTE, as a string".to_owned()),
         }
     }
