@@ -145,6 +145,7 @@ soak-short: $(EXT) $(call engines,$(ENGINES))
 	set -e; for engine in $(call engines,$(ENGINES)); do \
 	  $$engine test/soak/soak.py --extension $(EXT) --seed 1 --values 2000000 --quiet; \
 	  $$engine test/soak/local_time.py --extension $(EXT) --seed 1 --zones 25; \
+	  $$engine test/soak/macros.py --extension $(EXT) --seed 1 --rows 300000; \
 	  $$engine test/fuzz_sql.py --extension $(EXT) --seed 1 --seconds 5; \
 	done
 

@@ -24,6 +24,13 @@ soak-local: $(EXT) $(call engines,$(ENGINES))
 	  $$engine test/soak/local_time.py --extension $(EXT) --seed $${SEED:-$$RANDOM}; \
 	done
 
+## soak-macros: every row that the window macros give against exact arithmetic, OUT of them on each engine
+.PHONY: soak-macros
+soak-macros: $(EXT) $(call engines,$(ENGINES))
+	set -e; for engine in $(call engines,$(ENGINES)); do \
+	  $$engine test/soak/macros.py --extension $(EXT) --seed $${SEED:-$$RANDOM} --rows $(or $(OUT),60000000); \
+	done
+
 ## stress: 64 connections that bind, execute and fail, for minutes
 .PHONY: stress
 stress: $(NEEDED)

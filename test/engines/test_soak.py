@@ -10,6 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "soak"))
 import hopping  # noqa: E402
+import macros  # noqa: E402
 import oracle  # noqa: E402
 import session  # noqa: E402
 import soak  # noqa: E402
@@ -126,3 +127,28 @@ def test_the_oracles_agree(of):
                 plain = [oracle.bucket(of, width, anchor, int(tick), end) for tick in ticks]
                 assert out.tolist() == [edge is oracle.OUT for edge in plain]
                 assert all(edge is oracle.OUT or edge == int(got) for edge, got in zip(plain, edges))
+
+
+#  macro, what is written in its text, and in its place
+DAMAGES = [
+    ("tumble", "time_bucket_end(", "time_bucket_start("), ("hop", "(slide, size,", "(slide, 2 * size,"), ("cumulate", "(step, size,", "(size, size,"),
+    ("sessions", "(v_t, gap)", "(v_t, 2 * gap)"), ("gapfill", "p := time_bucket_previous(", "p := time_bucket_next("),
+    ("gapfill", "n := time_bucket_next(", "n := time_bucket_previous("), ("rolling_panes", "time_bucket_rolling(w,", "time_bucket_rolling(s,"),
+    ("window_at", "u_pane_end <= e", "u_pane_end < e"), ("merge_panes", "time_bucket_merge(", "any_value_of("), ("panes_live", "pane_start < time", "pane_start <= time"),
+]
+
+
+@pytest.mark.parametrize("name, text, instead", DAMAGES)
+def test_a_wrong_macro_is_noticed(extension, name, text, instead):
+    con = macros.connect(extension)
+    con.execute("CREATE MACRO any_value_of(pane, kind) AS any_value(pane)")
+    sql = con.sql(f"SELECT sql FROM time_bucket_macros() WHERE name = '{name}'").fetchall()[0][0]
+    assert text in sql
+    con.execute(sql.replace(text, instead))
+    for seed in range(1, 20):
+        try:
+            for job in macros.jobs(con, seed):
+                job()
+        except macros.Difference:
+            return
+    pytest.fail(f"{name} was damaged, and nothing noticed")
