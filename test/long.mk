@@ -1,14 +1,22 @@
 # Runs that take minutes to hours, and what a release is checked by. Part of the Makefile, which says what they need.
 
-build/clients/bin/python: test/clients/requirements.txt
-	$(PYTHON) -m venv build/clients
-	$@ -m pip install --quiet --disable-pip-version-check duckdb==$(FIRST) -r $<
+build/clients-%/bin/python: test/clients/requirements.txt
+	$(PYTHON) -m venv build/clients-$*
+	$@ -m pip install --quiet --disable-pip-version-check duckdb==$* -r $<
 	touch $@
 
-## test-clients: Ibis, dbt, SQLAlchemy, ADBC, pandas and Polars, and the examples of docs/clients.md
+.PRECIOUS: build/clients-%/bin/python
+
+# Rust's example needs a libduckdb: the one that Node's package for this platform brings along.
+LIBDUCKDB = $(abspath $(wildcard build/node/node_modules/@duckdb/node-bindings-*/libduckdb.so))
+
+## test-clients: Ibis, dbt, SQLAlchemy, ADBC, pandas, Polars and Rust, and the examples of docs/clients.md, on every engine
 .PHONY: test-clients
-test-clients: $(EXT) build/clients/bin/python
-	TIME_BUCKET_EXTENSION=$(abspath $(EXT)) build/clients/bin/python -m pytest -q -p no:cacheprovider test/clients
+test-clients: $(ENGINES:%=test-clients-%)
+
+.PHONY: test-clients-%
+test-clients-%: $(EXT) build/clients-%/bin/python $(NODE:%=%/node_modules)
+	TIME_BUCKET_EXTENSION=$(abspath $(EXT)) $(LIBDUCKDB:%/libduckdb.so=DUCKDB_LIB_DIR=%) build/clients-$*/bin/python -m pytest -q -p no:cacheprovider $(or $(TESTS),test/clients)
 
 ## soak: compare 50 million values on each engine with an oracle that shares no code
 .PHONY: soak

@@ -1,6 +1,6 @@
 """Runs with the clients of requirements.txt:
 
-    build/clients/bin/python -m pytest test/clients
+    build/clients-1.5.6/bin/python -m pytest test/clients
 
 TIME_BUCKET_EXTENSION names the extension's file, if it is not the one that `make` builds.
 """
