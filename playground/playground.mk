@@ -35,7 +35,13 @@ test-playground: playground $(EXT) build/tools/duckdb
 # EXECUTE can't be asked for as text.
 WASM_TESTS = $(shell grep -L -E '^(require (icu|json|parquet)|load|restart)|ATTACH|EXECUTE|TimeZone' test/sql/*.test)
 
-## test-wasm: what of test/sql needs neither ICU nor files, in DuckDB-WASM under Node (npm)
+WASM_FAULTS := build/faults-wasm_eh/time_bucket.duckdb_extension
+
+$(WASM_FAULTS): $(SOURCES) platforms/tools.py platforms/tools.toml | $(WASM)
+	$(call build,faults) --platform wasm_eh
+
+## test-wasm: what of test/sql needs neither ICU nor files, in DuckDB-WASM under Node, and what becomes of a panic there (npm)
 .PHONY: test-wasm
-test-wasm: $(WASM) $(SQLTEST) $(WEB)/node_modules
+test-wasm: $(WASM) $(WASM_FAULTS) $(SQLTEST) $(WEB)/node_modules
 	TIME_BUCKET_WEB=$(WEB) $(SQLTEST) --python test/wasm/engine.mjs --extension $(WASM) $(WASM_TESTS)
+	TIME_BUCKET_WEB=$(WEB) TIME_BUCKET_FAULTS=$(abspath $(WASM_FAULTS)) node --test test/wasm/panics.mjs

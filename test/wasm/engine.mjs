@@ -1,29 +1,8 @@
 #!/usr/bin/env node
-/**
- * Serves DuckDB-WASM to the test runner in the place of a Python: test/runner/engine.py has the protocol. TIME_BUCKET_WEB names
- * the folder where @duckdb/duckdb-wasm is installed.
- */
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import os from 'node:os';
-import path from 'node:path';
+/** Serves DuckDB-WASM to the test runner in the place of a Python: test/runner/engine.py has the protocol. */
 import { createInterface } from 'node:readline';
 import { asText, describe, errorText, isQuery, splitStatements, textRows } from '../../playground/sql.js';
-
-const require = createRequire(path.resolve(process.env.TIME_BUCKET_WEB, 'package.json'));
-const duckdb = require('@duckdb/duckdb-wasm/dist/duckdb-node-blocking.cjs');
-const folder = path.dirname(require.resolve('@duckdb/duckdb-wasm/dist/duckdb-node-blocking.cjs'));
-// It takes either engine, and names both.
-const bundle = (name) => ({ mainModule: path.join(folder, `duckdb-${name}.wasm`), mainWorker: '' });
-const database = await duckdb.createDuckDB({ mvp: bundle('mvp'), eh: bundle('eh') }, new duckdb.VoidLogger(), duckdb.NODE_RUNTIME);
-await database.instantiate(() => {});
-
-// Under Node, LOAD reads a file from where a browser's would have been kept, by the last four names of its address.
-process.env.HOME = mkdtempSync(path.join(os.tmpdir(), 'time_bucket-'));
-process.on('exit', () => rmSync(process.env.HOME, { recursive: true }));
-const KEPT = 'test/wasm/kept';
-const kept = path.join(process.env.HOME, '.duckdb/extensions', KEPT);
-mkdirSync(kept, { recursive: true });
+import { database, load } from './database.mjs';
 
 // No queries, but their answers are asked for.
 const ANSWERS = /^\s*(EXPLAIN|INSERT|UPDATE|DELETE|COPY|MERGE)\b/i;
@@ -40,9 +19,7 @@ const operations = {
     connection(0).query('SET autoinstall_known_extensions = false; SET autoload_known_extensions = false');
   },
   load({ file }) {
-    const name = 'time_bucket.duckdb_extension.wasm';
-    copyFileSync(file, path.join(kept, name));
-    connection(0).query(`LOAD '/${KEPT}/${name}'`);
+    load(connection(0), file);
   },
   sql({ con, sql }) {
     const statements = splitStatements(sql);
