@@ -30,6 +30,20 @@ $(CHECKS): test/release/requirements.txt
 test-release: $(CHECKS)
 	$(CHECKS) -m pytest -q -p no:cacheprovider test/release
 
+# A job of a workflow, from the file itself, in a fresh clone: $(call job,ci.yml platform platform=linux_amd64)
+job = $(CHECKS) test/release/run_workflow.py build/workflows $(1)
+
+## test-workflows: each step of the workflows' jobs for this machine's platform, from the files themselves, on what is committed (half an hour)
+.PHONY: test-workflows
+test-workflows: $(CHECKS)
+	rm -rf build/workflows/artifacts
+	$(call job,ci.yml platform platform=$(HOST_PLATFORM))
+	$(call job,release.yml build platform=$(HOST_PLATFORM))
+	$(call job,release.yml publish)
+	set -e; for run in soak fuzz-sql stress; do \
+	  LIMITS='SECONDS=20 VALUES=2000000' $(call job,nightly.yml run run=$$run); \
+	done
+
 ## wheels: build/wheels, a wheel for Python for each of PLATFORMS
 .PHONY: wheels
 wheels: $(RELEASED)
@@ -48,25 +62,41 @@ test-wheels-%: wheels $(call engines,$(call pinned,refused))
 	$(wheel_python) -m pip install --quiet --disable-pip-version-check duckdb==$* -r python/tests/requirements.txt build/wheels/*.whl
 	$(wheel_python) -m pytest -q -p no:cacheprovider python/tests
 
+# test/sql on the engines of another platform, as `make test-NAME-ENGINE`: $(eval $(call elsewhere,NAME,PLATFORM))
+define elsewhere
+test-$(1)-%: EXT = $(call released,$(2))
+test-$(1)-%: $(call released,$(2)) $(SQLTEST)
+	$(PYTHON) platforms/engines.py $(2) $$*
+	$$(call sql,build/cross/$(2)-$$*/engine,$$*) --timeout 600
+
+# Else make would take it for a means and delete it.
+.SECONDARY: $(call released,$(2))
+endef
+
+$(eval $(call elsewhere,arm64,linux_arm64))
+$(eval $(call elsewhere,windows,windows_amd64))
+$(eval $(call elsewhere,musl,linux_amd64_musl))
+
 ## test-arm64: the kernel's tests and test/sql for linux_arm64 under qemu, on each engine (half an hour)
 .PHONY: test-arm64
 test-arm64: test-arm64-kernel $(ENGINES:%=test-arm64-%)
 
 .PHONY: test-arm64-kernel
 test-arm64-kernel:
-	$(PYTHON) platforms/arm64.py kernel
+	$(PYTHON) platforms/arm64.py
 
-.PHONY: test-arm64-%
-test-arm64-%: EXT = $(call released,linux_arm64)
-test-arm64-%: $(call released,linux_arm64) $(SQLTEST)
-	$(PYTHON) platforms/arm64.py python $*
-	$(call sql,build/cross/arm64-$*/python,$*)
-
-## test-windows: the SQL of the documents in DuckDB's command line for Windows, under Wine
+## test-windows: test/sql for windows_amd64 under Wine, on each engine, and the documents in DuckDB's command line for Windows
 .PHONY: test-windows
-test-windows: $(call released,windows_amd64) build/data/flights.csv
+test-windows: test-windows-documents $(ENGINES:%=test-windows-%)
+
+.PHONY: test-windows-documents
+test-windows-documents: $(call released,windows_amd64) build/data/flights.csv
 	$(PYTHON) platforms/windows.py
-	$(PYTHON) scripts/check_docs.py build/cross/windows/duckdb $< build/data README.md docs/windows.md
+	$(PYTHON) scripts/check_docs.py build/cross/windows/duckdb $< build/data README.md docs/windows.md docs/cookbook.md docs/local-time.md
+
+## test-musl: test/sql for linux_amd64_musl, on the engine that npm has for it
+.PHONY: test-musl
+test-musl: test-musl-$(FIRST)
 
 ## test-kernel: the kernel's tests alone
 .PHONY: test-kernel

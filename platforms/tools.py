@@ -8,6 +8,7 @@ pip into a virtual environment. A set that is there in the same versions is kept
 """
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import venv
 
 HERE = pathlib.Path(__file__).resolve().parent
 CROSS = HERE.parent / "build" / "cross"
+SOURCES = pathlib.Path("/etc/apt/sources.list.d")
 SETS = tomllib.loads((HERE / "tools.toml").read_text(encoding="utf-8"))
 
 
@@ -25,8 +27,8 @@ def run(*command, **options):
         sys.exit(f"tools: {' '.join(map(str, command))} failed; see its message above")
 
 
-def apt(packages, architecture, folder):
-    """Unpacks Debian's `packages` into `folder`."""
+def apt(packages, architecture, folder, suite=None):
+    """Unpacks Debian's `packages` into `folder`, of the machine's own Debian or of another `suite` from the same place."""
     if not shutil.which("apt-get"):
         sys.exit("tools: Debian's apt-get is needed to fetch them; build on Debian 12, or natively on the platform itself")
     state = folder.with_name(folder.name + ".apt")
@@ -35,7 +37,15 @@ def apt(packages, architecture, folder):
     (state / "status").touch()
     options = {"Dir::State::lists": state / "lists", "Dir::State::status": state / "status", "Dir::Cache": state,
                "Dir::Cache::archives": state / "archives", "APT::Architecture": architecture, "APT::Architectures": architecture,
-               "APT::Sandbox::User": "root", "Acquire::Languages": "none"}
+               "APT::Sandbox::User": "root", "Acquire::Languages": "none", "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled": "false"}
+    if suite:
+        (state / "sources").mkdir()
+        # Those of security and of updates have suites of their own.
+        for file in SOURCES.glob("*.sources"):
+            text = file.read_text()
+            if re.search(r"^Suites: bookworm\b(?!-)", text, re.MULTILINE):
+                (state / "sources" / file.name).write_text(re.sub(r"^Suites:.*", f"Suites: {suite}", text.split("\n\n")[0], flags=re.MULTILINE) + "\n")
+        options |= {"Dir::Etc::sourcelist": "/dev/null", "Dir::Etc::sourceparts": state / "sources"}
     settings = [part for name, value in options.items() for part in ("-o", f"{name}={value}")]
     # A second architecture in the variable would be added to the list.
     settings += ["-o", f"APT::Architectures::={architecture}"]
@@ -63,7 +73,7 @@ def fetch(name):
     stamp.unlink(missing_ok=True)
     shutil.rmtree(folder, ignore_errors=True)
     if "apt" in wanted:
-        apt(wanted["apt"], wanted.get("architecture", "amd64"), folder)
+        apt(wanted["apt"], wanted.get("architecture", "amd64"), folder, wanted.get("suite"))
     else:
         pip(wanted["pip"], folder)
     stamp.write_text(repr(wanted))

@@ -143,19 +143,29 @@ class Cargo:
         return subprocess.run(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, **options)
 
 
-def library(cargo, variant):
-    """Builds the library of a variant; its path."""
-    done = cargo.run("build", "--locked", "--package", "time_bucket", "--message-format", "json-render-diagnostics",
+def artifacts(cargo, package, variant):
+    """Builds a package of the workspace; what cargo says of each target of its name."""
+    done = cargo.run("build", "--locked", "--package", package, "--message-format", "json-render-diagnostics",
                      variant=variant, stdout=subprocess.PIPE, text=True)
     if done.returncode:
         sys.exit(done.returncode)
     messages = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    made = [Path(file) for message in messages if message["reason"] == "compiler-artifact"
-            and message["target"]["name"] == "time_bucket" and "cdylib" in message["target"]["crate_types"]
+    return [message for message in messages if message["reason"] == "compiler-artifact" and message["target"]["name"] == package]
+
+
+def library(cargo, variant):
+    """Builds the library of a variant; its path."""
+    made = [Path(file) for message in artifacts(cargo, "time_bucket", variant) if "cdylib" in message["target"]["crate_types"]
             for file in message["filenames"] if file.endswith((".so", ".dylib", ".dll", ".wasm"))]
     if len(made) != 1:
         sys.exit(f"build: cargo names {len(made)} libraries, not one: {made}")
     return made[0]
+
+
+def program(platform, package):
+    """Builds a program of the workspace for a platform, as a release is built; its path."""
+    (made,) = {Path(message["executable"]) for message in artifacts(Cargo(platform), package, VARIANTS["release"]) if message["executable"]}
+    return made
 
 
 def check(found, platform, portable):
