@@ -87,6 +87,25 @@ def test_loops_of_recipes_stop_at_a_failure():
     assert loops and all(re.match(r"\t@?set -e; for", line) for line in loops), loops
 
 
+# What GNU make has learnt since 3.81, from its NEWS, as it would stand in our files.
+NEWER = [r"^\s*\.ONESHELL", r"^\s*\.RECIPEPREFIX", r"^\s*\.EXTRA_PREREQS", r"^\s*\.NOTINTERMEDIATE", r"^\s*\.WAIT\b", r"\.WAIT\b", r"^\s*private\b", r"^\s*undefine\b",
+         r"^\s*-?load\b", r"^define \S+ *[:+?!]?=", r"^[^\t#]*[^:]::?:=", r"^[^\t#]*\w\s*!=", r"^[^\t#]*&:", r"\$[({](file|guile|let|intcmp) ", r"--output-sync|--shuffle"]
+
+
+@pytest.mark.parametrize("line", ["X ::= 1", "X :::= 1", "X != date", "a b &: c", "define x =", "define x :=", "private X = 1", "undefine X", "X = $(file > a,b)",
+                                  "X = $(let a,b,c)", ".ONESHELL:", "a: b .WAIT c"])
+def test_newer_features_are_seen(line):
+    assert any(re.search(pattern, line) for pattern in NEWER)
+
+
+def test_make_3_81_is_enough():
+    """macOS's own; there are no runs with it here, so what it lacks must not stand in our files."""
+    for file in (ROOT / "Makefile", *ROOT.glob("*/*.mk")):
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            found = [pattern for pattern in NEWER if re.search(pattern, line) and not line.startswith("\t")]
+            assert not found, f"{file.name}:{number}: {line}"
+
+
 def test_the_version_of_a_tag_is_checked():
     assert subprocess.run(["make", "check-version", f"TAG=v{project.VERSION}"], cwd=ROOT, capture_output=True).returncode == 0
     assert subprocess.run(["make", "check-version", "TAG=v9.9.9"], cwd=ROOT, capture_output=True).returncode != 0
