@@ -50,6 +50,24 @@ impl<S> States<'_, S> {
         self.len
     }
 
+    /// The state of row `index`, for rows that are gone through in order: it asks for the memory of the state some rows ahead,
+    /// since the states of a chunk lie anywhere and each would be waited for.
+    #[inline]
+    pub(crate) fn next(&mut self, index: usize) -> &mut S {
+        const AHEAD: usize = 16;
+        #[cfg(target_arch = "x86_64")]
+        if index + AHEAD < self.len {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            // SAFETY: the pointer is one of the `len`; a prefetch reads no memory and is allowed at any address.
+            unsafe {
+                let ahead = (*self.states.add(index + AHEAD)).cast::<i8>();
+                _mm_prefetch::<_MM_HINT_T0>(ahead);
+                _mm_prefetch::<_MM_HINT_T0>(ahead.wrapping_add(size_of::<S>() - 1));
+            }
+        }
+        self.at(index)
+    }
+
     /// The state of row or group `index`.
     #[inline]
     pub(crate) fn at(&mut self, index: usize) -> &mut S {

@@ -65,7 +65,7 @@ impl<V: Number> Aggregate for OfValues<V> {
         let validity = input.validity(VALUE);
         for row in 0..input.len() {
             if is_valid(validity, row) {
-                let state = states.at(row);
+                let state = states.next(row);
                 state.moments.push(V::at(column, row));
                 state.scale = scale;
             }
@@ -105,7 +105,7 @@ impl<V: Number> Aggregate for OfPanes<V> {
     fn update(&self, input: &Chunk<'_>, states: &mut States<'_, Scaled<V>>) -> Result<()> {
         let panes = PaneColumn::<V>::of(input.column(VALUE))?;
         for row in 0..input.len() {
-            let state = states.at(row);
+            let state = states.next(row);
             state.moments.merge(&panes.at(row));
             state.scale = panes.scale;
         }

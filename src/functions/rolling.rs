@@ -168,7 +168,7 @@ impl<V: Number> Aggregate for Rolled<V> {
             (times.map(|time| input.validity(time)), times.map(|time| input.read(TICKS, time)));
         for row in 0..input.len() {
             if validity.iter().all(|&validity| is_valid(validity, row)) {
-                let key = states.at(row);
+                let key = states.next(row);
                 let (since, start, end) = (since[row], start[row], end[row]);
                 key.panes.push(Timed { since, start, end, pane: panes.at(row) });
                 key.scale = panes.scale;
