@@ -3,7 +3,7 @@
 EXT_BENCH := build/bench/time_bucket.duckdb_extension
 ROWS   ?= 10000000
 ROUNDS ?= 9
-REPORT  = $(PYTHON) bench/report.py docs/performance.md docs/performance.svg $$(ls build/bench/*.json)
+REPORT  = $(PYTHON) bench/report.py docs/performance.md docs $$(ls build/bench/*.json)
 
 $(EXT_BENCH): $(SOURCES) | $(EXT)
 	$(call build,identity)
@@ -46,8 +46,14 @@ bench-growth: $(EXT) $(call engines,$(ENGINES))
 bench-kernel:
 	$(CARGO) bench --locked --package kernel-benches
 
-## bench-windows: rolling windows, stored panes and window_at against DuckDB by hand and Polars; a Markdown table
+## bench-windows: windows against DuckDB by hand, Polars, pandas and ClickHouse, on one thread and two
 .PHONY: bench-windows
 bench-windows: $(EXT) build/race/bin/python $(call engines,$(ENGINES))
-	build/race/bin/python bench/windows.py --extension $(EXT) --peers
-	set -e; for engine in $(ENGINES); do $(call engine,$$engine) bench/windows.py --extension $(EXT); done
+	rm -f build/bench/windows-*.json
+	set -e; for threads in 1 2; do for engine in $(ENGINES); do \
+	  python=$(call engine,$$engine); peers=; \
+	  if [ $$engine = $(lastword $(ENGINES)) ]; then python=build/race/bin/python; peers=--peers; fi; \
+	  $$python bench/windows.py --extension $(EXT) --threads $$threads $$peers --rounds $(or $(WINDOW_ROUNDS),5) \
+	    --json build/bench/windows-$$engine-$$threads.json; \
+	done; done
+	$(REPORT)

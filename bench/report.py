@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Turns the benchmarks' results into tables, and fills docs/performance.md and its chart with them.
+"""Turns the benchmarks' results into tables, and fills docs/performance.md and its charts with them.
 
-    report.py DOCUMENT CHART RESULTS.json...
+    report.py DOCUMENT FOLDER RESULTS.json...
 
-In the document, what stands between `<!-- NAME -->` and `<!-- /NAME -->` is replaced; the prose around stays. Results
+The charts go into the folder. In the document, what stands between `<!-- NAME -->` and `<!-- /NAME -->` is replaced; the prose around stays. Results
 of small runs are left out, so that a trial run does not change the document.
 """
 import html
@@ -95,6 +95,49 @@ def local_costs_table(engines) -> str:
     )
 
 
+def windows_table(runs) -> str:
+    """Each job of windows: our cost over that of the best of the others, and both; in bold where a goal is missed."""
+    rows = []
+    for jobs in zip(*(run["jobs"] for run in runs), strict=True):
+        goal = jobs[0]["at_most"]
+        row = [jobs[0]["what"], f"{goal:.2f}" if goal else ""]
+        for job in jobs:
+            ours = job["ms"]["time_bucket"]
+            others = {name: ms for name, ms in job["ms"].items() if name != "time_bucket"}
+            rival = min(others, key=others.get, default=None)
+            if not rival:
+                row.append(f"({ours:.0f} ms)")
+                continue
+            ratio = ours / others[rival]
+            value = f"**{ratio:.2f}**" if goal and ratio > goal else f"{ratio:.2f}"
+            row.append(f"{value} ({ours:.0f} ms; {rival} {others[rival]:.0f})")
+        rows.append(row)
+    return table(["job", "at most", *(f"DuckDB {run['engine']}, {run['threads']} thread{'s' * (run['threads'] > 1)}" for run in runs)], rows)
+
+
+def windows_chart(run) -> str:
+    """An SVG: for each job a bar for every contestant, the shortest first."""
+    names, widest, bar, top = 190, 420, 15, 30
+    parts, y = [], top
+    for job in (job for job in run["jobs"] if len(job["ms"]) > 1):
+        parts.append(f'<text class="title" x="0" y="{y}">{html.escape(job["what"])}</text>')
+        most = max(job["ms"].values())
+        for name, ms in sorted(job["ms"].items(), key=lambda item: item[1]):
+            y += bar + 3
+            ours = "ours " if name == "time_bucket" else ""
+            width = max(1, ms / most * widest)
+            parts.append(
+                f'<text class="{ours}" x="{names - 8}" y="{y}" text-anchor="end">{html.escape(name)}</text>'
+                f'<rect class="{ours}random" x="{names}" y="{y - bar + 4}" width="{width:.1f}" height="{bar - 3}"/>'
+                f'<text class="{ours}" style="font-size: 11px" x="{names + width + 5:.1f}" y="{y}">{ms:.0f} ms</text>'
+            )
+        y += 34
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {names + widest + 80} {y - 20}" role="img" '
+        f'aria-label="Milliseconds of each way to answer a job; shorter is faster"><style>{STYLE}</style>\n' + "\n".join(parts) + "\n</svg>\n"
+    )
+
+
 def growth_table(engines) -> str:
     """Cost and memory by the number of rows."""
     header = ["rows"]
@@ -111,9 +154,10 @@ def machine_line(results) -> str:
     machine = results["machine"]
     versions = ", ".join(f"{package} {version}" for package, version in results.get("versions", {}).items())
     clock = "" if results["clock"] == "wall" else ", processor time"
+    rows = f"{results['rows']:,} rows, " if "rows" in results else ""
     return (
         f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB, {machine['system']}; "
-        f"{results['rows']:,} rows, median of {results['rounds']} interleaved rounds{clock}" + (f"; {versions}" if versions else "") + "."
+        f"{rows}median of {results['rounds']} interleaved rounds{clock}" + (f"; {versions}" if versions else "") + "."
     )
 
 
@@ -172,9 +216,9 @@ def chart(results) -> str:
 def main() -> None:
     if len(sys.argv) < 4:
         sys.exit(__doc__)
-    document, svg = map(pathlib.Path, sys.argv[1:3])
+    document, charts = map(pathlib.Path, sys.argv[1:3])
     found = {path.stem: json.loads(path.read_text()) for path in map(pathlib.Path, sys.argv[3:])}
-    for name in [name for name, results in found.items() if results["rows"] < FULL_RUN]:
+    for name in [name for name, results in found.items() if results.get("rows", FULL_RUN) < FULL_RUN]:
         print(f"report: {name} has {found.pop(name)['rows']:,} rows only, so {document} keeps what it says")
     sql = [results for name, results in found.items() if name.startswith("sql-")]
     local = [results for name, results in found.items() if name.startswith("local-") and name != "local-peers"]
@@ -189,12 +233,17 @@ def main() -> None:
         filled["peers"] = (
             f"One thread:\n\n{peers_table(peers, 1)}\n\nTwo threads:\n\n{peers_table(peers, 2)}\n\n{machine_line(peers)}"
         )
-        svg.write_text(chart(peers))
+        (charts / "performance.svg").write_text(chart(peers))
     if local:
         filled["local"] = "\n\n".join([goals_table(local), local_costs_table(local), machine_line(local[0])])
     if "local-peers" in found:
         peers = found["local-peers"]
         filled["local peers"] = "\n\n".join([goals_table([peers]), local_costs_table([peers]), machine_line(peers)])
+    windows = [results for name, results in found.items() if name.startswith("windows-")]
+    windows.sort(key=lambda run: (run["threads"], -len(run["versions"]), run["engine"]))
+    if windows:
+        filled["windows"] = windows_table(windows) + "\n\n" + machine_line(windows[0])
+        (charts / "windows-performance.svg").write_text(windows_chart(windows[0]))
     if growth:
         filled["growth"] = growth_table(growth) + "\n\n" + machine_line(growth[0])
     text = document.read_text()

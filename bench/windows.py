@@ -1,18 +1,24 @@
 #!/usr/bin/env python3
-"""Times windows against what people do without the extension, in one process and one run: a Markdown table of ratios.
+"""Times windows against what people do without the extension, all in one process and one run.
 
-    windows.py --extension FILE [--rounds N] [--peers] [--jobs N]
+    windows.py --extension FILE --json FILE [--threads N] [--rounds N] [--peers] [--jobs N]
 
-Each job is run by its contestants in turn; its time is the least of the process's CPU seconds over the rounds, on one thread, so that
-other programs on the machine count little. A goal is the largest ratio of ours to the best of the others. --peers races Polars and pandas as well.
+Each round runs every contestant of a job once, in a new order. On one thread a figure is the median of the process's CPU seconds, so that
+other programs on the machine count little; on more it is that of the clock. A goal is the largest ratio of ours to the best of the
+others. --peers races Polars, pandas and ClickHouse as well, on as many threads.
 """
 import argparse
+import importlib.metadata
+import json
 import os
 import pathlib
-import time
+import sys
 
-os.environ["POLARS_MAX_THREADS"] = "1"
+THREADS = sys.argv[sys.argv.index("--threads") + 1] if "--threads" in sys.argv else "1"
+os.environ["POLARS_MAX_THREADS"] = THREADS
 import duckdb  # noqa: E402
+
+from harness import Case, interleave, machine, median, save  # noqa: E402
 
 MACROS = pathlib.Path(__file__).resolve().parents[1] / "sql/macros"
 OURS = "time_bucket"
@@ -64,6 +70,68 @@ def fill_in_polars(con):
     return run
 
 
+def fill_in_clickhouse(con):
+    """Carried alone: WITH FILL has no line between neighbours."""
+    session, file = clickhouse(con, "sparse")
+    fill = "WITH FILL FROM toDateTime('2026-01-01 00:00:00', 'UTC') TO toDateTime('2026-01-07 22:40:00', 'UTC') STEP INTERVAL 1 MINUTE"
+    sql = f"""SELECT count(), sum(a) FROM (
+        SELECT k, s, a FROM (SELECT k, toStartOfInterval(ts, INTERVAL 1 minute) AS s, avg(x) AS a FROM {file} GROUP BY k, s)
+        ORDER BY k, s {fill} INTERPOLATE (a AS a))"""
+    return lambda: session.query(sql, "CSV")
+
+
+def clickhouse(con, table):
+    """A session of ClickHouse, and the table that holds the rows."""
+    import chdb.session
+    import tempfile
+    session = chdb.session.Session()
+    session.query(f"SET max_threads = {THREADS}")
+    with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
+        con.execute(f"COPY {table} TO '{file.name}' (FORMAT parquet)")
+        session.query(f"CREATE TABLE {table} (ts DateTime64(6, 'UTC'), k Int64, x Float64) ENGINE = Memory")
+        session.query(f"INSERT INTO {table} SELECT ts, k, x FROM file('{file.name}', Parquet)")
+    return session, table
+
+
+def stored_panes(con):
+    """The panes as columns; q is the sum of squares, from which a variance is made."""
+    return con.sql("SELECT k, pane_start, x.n AS n, x.sum AS sum, x.max AS max, x.m2 + x.sum ** 2 / x.n AS q FROM panes ORDER BY ALL")
+
+
+def rolling_in_polars(with_variance):
+    def contestant(con):
+        import polars
+        frame = stored_panes(con).pl()
+        n, total, squares = (polars.col(name).sum() for name in ("n", "sum", "q"))
+        what = [n, total, polars.col("max").max(), (total / n).alias("avg")]
+        what += [((squares - total ** 2 / n) / (n - 1)).alias("var_samp")] if with_variance else []
+        return lambda: frame.rolling("pane_start", period="1h", group_by="k").agg(what)
+    return contestant
+
+
+def rolling_by_in_polars(with_variance):
+    def contestant(con):
+        import polars
+        frame = stored_panes(con).pl()
+        names = ["n", "sum", "q"] if with_variance else ["n", "sum"]
+        sums = [polars.col(name).rolling_sum_by("pane_start", window_size="1h").over("k").alias("w_" + name) for name in names]
+        sums.append(polars.col("max").rolling_max_by("pane_start", window_size="1h").over("k").alias("w_max"))
+        n, total, squares = (polars.col("w_" + name) for name in ("n", "sum", "q"))
+        last = [(total / n).alias("avg")] + ([((squares - total ** 2 / n) / (n - 1)).alias("var_samp")] if with_variance else [])
+        return lambda: frame.with_columns(sums).with_columns(last)
+    return contestant
+
+
+def rolling_in_pandas(con):
+    frame = stored_panes(con).df().set_index("pane_start")
+
+    def run():
+        windows = frame.groupby("k").rolling("1h")
+        sums, high = windows[["n", "sum", "q"]].sum(), windows["max"].max()
+        return high, sums["sum"] / sums["n"], (sums["q"] - sums["sum"] ** 2 / sums["n"]) / (sums["n"] - 1)
+    return run
+
+
 def hop_in_polars(con):
     import polars
     frame = con.sql("FROM rows_ ORDER BY ts").pl()
@@ -87,7 +155,7 @@ JOBS = [
     ("1 M rows of 200 keys into 2 M buckets, gaps carried and interpolated", 1 / 3, {
         OURS: f"WITH means AS ({MINUTES}) {FILLED} gapfill('means', 's', INTERVAL '1 minute', ['k'], carry := ['a'], interpolate := ['b'], "
               f"since := {WEEK[0]}, until := {WEEK[1]})",
-        "DuckDB fill()": FILLED_BY_HAND, "Polars": fill_in_polars, "pandas": fill_in_pandas}),
+        "DuckDB fill()": FILLED_BY_HAND, "Polars": fill_in_polars, "pandas": fill_in_pandas, "ClickHouse": fill_in_clickhouse}),
     ("hop of 1 minute over 5, 3 M rows: count and avg by key", 0.35, {
         OURS: HOPPED.format("hop('rows_', 'ts', INTERVAL '1 minute', INTERVAL '5 minutes')"),
         "DuckDB by hand": HOPPED.format("(SELECT *, time_bucket(INTERVAL '1 minute', ts) - to_minutes(i) AS window_start FROM rows_, range(5) AS r(i))"),
@@ -102,9 +170,11 @@ JOBS = [
         "DuckDB by hand": SESSIONS.format(SESSIONS_BY_HAND), "Polars": sessions_in_polars}),
     ("1-hour windows each minute over 288,000 stored panes: n, sum, max, avg", 1 / 3, {
         OURS: f"SELECT sum(x.n), sum(x.sum), max(x.max), max(x.avg) FROM rolling_panes('panes', ['k'], {HOUR})",
-        "DuckDB RANGE": BY_HAND.format(n="x.n", sum="x.sum", max="x.max", source="panes"), "Polars": "rolling"}),
+        "DuckDB RANGE": BY_HAND.format(n="x.n", sum="x.sum", max="x.max", source="panes"),
+        "Polars rolling": rolling_in_polars(False), "Polars rolling_*_by": rolling_by_in_polars(False)}),
     ("the same with var_samp", 1 / 5, {
-        OURS: f"SELECT sum(x.n), sum(x.sum), max(x.max), max(x.var_samp) FROM rolling_panes('panes', ['k'], {HOUR})"} | {"Polars": "rolling"}),
+        OURS: f"SELECT sum(x.n), sum(x.sum), max(x.max), max(x.var_samp) FROM rolling_panes('panes', ['k'], {HOUR})",
+        "Polars rolling": rolling_in_polars(True), "Polars rolling_*_by": rolling_by_in_polars(True), "pandas": rolling_in_pandas}),
     ("panes and 1-hour windows from 3 M raw rows", 0.6, {
         OURS: "WITH fresh AS (FROM pane_rows('rows_', 'ts', ['x'], INTERVAL '1 minute', ['k'])) "
               f"SELECT sum(x.n), sum(x.sum), max(x.max), max(x.avg) FROM rolling_panes('fresh', ['k'], {HOUR})",
@@ -129,51 +199,44 @@ def store(con, name, keys, minutes):
         FROM range({keys}) AS a(k), range({minutes}) AS b(m) ORDER BY pane_start, k""")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--extension", required=True)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--peers", action="store_true")
-    parser.add_argument("--jobs", type=int, help="only so many of the first")
-    options = parser.parse_args()
-    con = duckdb.connect(config={"allow_unsigned_extensions": True, "threads": 1})
-    con.execute(f"LOAD '{options.extension}'")
-    for file in sorted(MACROS.glob("*.sql")):
-        con.execute(file.read_text(encoding="utf-8"))
+def tables(con):
+    """What the jobs read."""
     for name, keys, minutes in (("panes", 100, 2880), ("many", 100, 4320), ("long", 10, 40000), ("short", 50000, 4)):
         store(con, name, keys, minutes)
     con.execute("CREATE TABLE known AS SELECT DISTINCT k FROM many")
     con.execute("CREATE TABLE rows_ AS SELECT TIMESTAMP '2026-01-01' + to_microseconds((hash(i) % 172800000000)::BIGINT) AS ts, i % 100 AS k, "
                 "(hash(i, 1) % 10000) / 7.0::DOUBLE AS x FROM range(3000000) AS r(i)")
-
     con.execute("CREATE TABLE hopped AS SELECT k, x, window_start FROM hop('rows_', 'ts', INTERVAL '1 minute', INTERVAL '5 minutes')")
     con.execute("CREATE TABLE sparse AS SELECT TIMESTAMP '2026-01-01' + to_microseconds((hash(i, 2) % 600000000000)::BIGINT) AS ts, i % 200 AS k, "
                 "(hash(i, 3) % 10000) / 7.0::DOUBLE AS x FROM range(1000000) AS r(i)")
 
-    def contestant(statement):
-        if callable(statement):
-            return statement(con)
-        if statement != "rolling":
-            return lambda: con.execute(statement).fetchall()
-        import polars
-        frame = con.sql("SELECT k, pane_start, x.n AS n, x.sum AS sum, x.max AS max FROM panes ORDER BY ALL").pl()
-        n, total = polars.col("n").sum(), polars.col("sum").sum()
-        what = [n, total, polars.col("max").max(), (total / n).alias("avg")]
-        return lambda: frame.rolling("pane_start", period="1h", group_by="k").agg(what)
 
-    print(f"| DuckDB {duckdb.__version__} | ms | against | ms | ratio | goal |\n|---|---|---|---|---|---|")
-    for job, goal, contestants in JOBS[:options.jobs]:
-        run = {name: contestant(statement) for name, statement in contestants.items() if options.peers or name not in ("Polars", "pandas")}
-        best = dict.fromkeys(run, float("inf"))
-        for _ in range(options.rounds):
-            for name, go in run.items():
-                begin = time.process_time()
-                go()
-                best[name] = min(best[name], time.process_time() - begin)
-        ours = best.pop(OURS)
-        rival = min(best, key=best.get, default=None)
-        against = f"{rival} | {best[rival] * 1000:.1f} | {ours / best[rival]:.2f}" if rival else " | | "
-        print(f"| {job} | {ours * 1000:.1f} | {against} | {f'{goal:.2f}' if goal else ''} |", flush=True)
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--extension", required=True)
+    parser.add_argument("--json", type=pathlib.Path, required=True, metavar="FILE", help="where the results go")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--jobs", type=int, help="only so many of the first")
+    options = parser.parse_args()
+    con = duckdb.connect(config={"allow_unsigned_extensions": True, "threads": options.threads})
+    con.execute(f"LOAD '{options.extension}'")
+    for file in sorted(MACROS.glob("*.sql")):
+        con.execute(file.read_text(encoding="utf-8"))
+    tables(con)
+    clock, jobs = ("cpu" if options.threads == 1 else "wall"), []
+    for what, goal, contestants in JOBS[:options.jobs]:
+        own = {name for name in contestants if not name.startswith(("Polars", "pandas", "ClickHouse"))}
+        run = {name: statement(con) if callable(statement) else lambda sql=statement: con.execute(sql).fetchall()
+               for name, statement in contestants.items() if options.peers or name in own}
+        times = interleave({name: Case(go) for name, go in run.items()}, options.rounds, clock)
+        jobs.append({"what": what, "at_most": goal, "ms": {name: median(seconds) * 1000 for name, seconds in times.items()}})
+        print(json.dumps(jobs[-1]), file=sys.stderr)
+    packages = ("polars", "pandas", "chdb-core") if options.peers else ()
+    versions = {"duckdb": duckdb.__version__} | {name: importlib.metadata.version(name) for name in packages}
+    save(options.json, {"engine": duckdb.__version__, "threads": options.threads, "clock": clock, "rounds": options.rounds, "jobs": jobs, "machine": machine(),
+                        "versions": versions})
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ def test_p95_and_error_rate(con, answers):
 
 
 def test_meters_in_local_time(con, answers):
-    night, days = answers("Hourly energy from counters that start again, in each meter's local time")
+    night, days, filled = answers("Hourly energy from counters that start again, in each meter's local time")
     hours = defaultdict(lambda: [0, 0, 0])  # watt hours, minutes, resets of a meter and an hour of its wall clock, as an instant
     zones = dict(con.sql("SELECT meter, zone FROM meters").fetchall())
     for meter, zone in zones.items():
@@ -79,6 +79,13 @@ def test_meters_in_local_time(con, answers):
     assert days == wanted
     assert [row[2] for row in days] == list(text(23, 24, 24, 24, 25, 24, 24, 24, 25))
 
+    eastern = []
+    for hour in range(14, 19):
+        at = datetime(2026, 11, 1, hour, tzinfo=UTC)
+        wh, minutes, _ = hours.get(("US-1", at), (None, 0, 0))
+        eastern.append(tuple(None if value is None else str(value) for value in ("US-1", f"01 November, {hour - 5:02}:00", wh, minutes, str(wh is None).lower())))
+    assert filled == eastern and [row[4] for row in filled] == ["false", "true", "true", "true", "false"]
+
 
 def test_counters_each_minute(con, answers):
     (rows,) = answers("First, last and the rate of a counter, each minute, for each host")
@@ -97,7 +104,11 @@ def test_counters_each_minute(con, answers):
 def test_sessions_and_active_users(con, answers):
     weeks, days = answers("Visits, and users who are active")
     views = con.sql("SELECT user_id, epoch(ts)::BIGINT // 60 FROM views ORDER BY ALL").fetchall()
-    first = int(datetime(2026, 3, 1, tzinfo=UTC).timestamp()) // 60
+
+    def day_of(minute):
+        """How many of Berlin's midnights lie between the first day and a time."""
+        return (datetime.fromtimestamp(minute * 60, ZoneInfo("Europe/Berlin")).date() - datetime(2026, 3, 8).date()).days
+
     visits = []  # a user, and the minutes of one visit
     for user, minute in views:
         if visits and visits[-1][0] == user and minute - visits[-1][1][-1] < 30:
@@ -106,14 +117,15 @@ def test_sessions_and_active_users(con, answers):
             visits.append((user, [minute]))
     wanted = []
     for week in range(4):
-        of_week = [visit for visit in visits if (visit[1][0] - first) // 10_080 == week]
+        of_week = [visit for visit in visits if day_of(visit[1][0]) // 7 == week]
         count = len(of_week)
         wanted.append(text(
-            datetime(2026, 3, 1) + timedelta(weeks=week), count, len({user for user, _ in of_week}), round(sum(len(seen) for _, seen in of_week) / count, 2),
+            (datetime(2026, 3, 8) + timedelta(weeks=week)).date(), count, len({user for user, _ in of_week}), round(sum(len(seen) for _, seen in of_week) / count, 2),
             float(statistics.median(seen[-1] - seen[0] for _, seen in of_week)), round(sum(len(seen) == 1 for _, seen in of_week) / count, 3)))
     assert weeks == wanted
 
     def users(since, until):
-        return len({user for user, minute in views if since <= (minute - first) // 1440 < until})
-    assert days == [text(datetime(2026, 3, 1 + day).date(), users(day, day + 1), users(day - 6, day + 1), round(users(day, day + 1) / users(day - 6, day + 1), 3))
+        return len({user for user, minute in views if since <= day_of(minute) < until})
+    assert days == [text((datetime(2026, 3, 8) + timedelta(days=day)).date(), 23 if day == 21 else 24, users(day, day + 1), users(day - 6, day + 1),
+                         round(users(day, day + 1) / users(day - 6, day + 1), 3))
                     for day in range(20, 28)]
