@@ -46,7 +46,7 @@ bench-growth: $(EXT) $(call engines,$(ENGINES))
 bench-kernel:
 	$(CARGO) bench --locked --package kernel-benches
 
-## bench-windows: windows against DuckDB by hand, Polars, pandas and ClickHouse, on one thread and two
+## bench-windows: windows against DuckDB by hand, Polars, pandas and ClickHouse, on one thread and two; their memory
 .PHONY: bench-windows
 bench-windows: $(EXT) build/race/bin/python $(call engines,$(ENGINES))
 	rm -f build/bench/windows-*.json
@@ -56,4 +56,7 @@ bench-windows: $(EXT) build/race/bin/python $(call engines,$(ENGINES))
 	  $$python bench/windows.py --extension $(EXT) --threads $$threads $$peers --rounds $(or $(WINDOW_ROUNDS),5) \
 	    --json build/bench/windows-$$engine-$$threads.json; \
 	done; done
+	set -e; for engine in $(ENGINES); do \
+	  $(call engine,$$engine) bench/windows_memory.py --extension $(EXT) --json build/bench/windows_memory-$$engine.json; \
+	done
 	$(REPORT)

@@ -115,6 +115,18 @@ def windows_table(runs) -> str:
     return table(["job", "at most", *(f"DuckDB {run['engine']}, {run['threads']} thread{'s' * (run['threads'] > 1)}" for run in runs)], rows)
 
 
+def memory_table(engines) -> str:
+    """Greatest memory and processor time of each job, by the number of windows."""
+    sizes = [size["rows"] for size in next(iter(engines[0]["jobs"].values()))]
+    rows = []
+    for job in engines[0]["jobs"]:
+        for run in engines:
+            found = run["jobs"][job]
+            cells = (f"{size['mib']:,.0f} MiB, " + (f"{size['seconds']:.2f} s" if size["seconds"] is not None else "out of memory") for size in found)
+            rows.append([job, run["engine"], *cells])
+    return table(["job", "DuckDB", *(f"{size:,}" for size in sizes)], rows)
+
+
 def windows_chart(run) -> str:
     """An SVG: for each job a bar for every contestant, the shortest first."""
     names, widest, bar, top = 190, 420, 15, 30
@@ -244,6 +256,9 @@ def main() -> None:
     if windows:
         filled["windows"] = windows_table(windows) + "\n\n" + machine_line(windows[0])
         (charts / "windows-performance.svg").write_text(windows_chart(windows[0]))
+    memory = [results for name, results in found.items() if name.startswith("windows_memory-")]
+    if memory:
+        filled["windows memory"] = memory_table(memory) + f"\n\nmemory_limit {memory[0]['limit']} MB; " + machine_line(memory[0])
     if growth:
         filled["growth"] = growth_table(growth) + "\n\n" + machine_line(growth[0])
     text = document.read_text()
