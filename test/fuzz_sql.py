@@ -32,7 +32,7 @@ ZONES = {name.lower(): name for name in clock.NAMES}
 
 # What can stand around a call, and around a query's calls. In SHAPES {s} is a source of rows; {c} and {d} are calls, {v} and {x}
 # expressions around calls, {h} a call of time_bucket_hop, {p} a call with the parameters of EXECUTE; {T} is the type, {n} a
-# number; {a|b} is one of the two.
+# number; {m} is a macro over t; {a|b} is one of the two.
 VALUES = [
     "{c}", "{c}", "{c} + INTERVAL 1 HOUR", "hash({c})", "{c} = ts", "date_trunc('day', {c})", "coalesce({c}, org)", "TRY({c})",
     "CASE WHEN g > 2 THEN {c} ELSE org END", "strftime({c}, '%Y-%m-%d %H:%M')", "{c}::DATE", "{c} IS NULL", "[{c}][1]",
@@ -70,10 +70,12 @@ SHAPES = {
     "qualify": "SELECT i, {c} AS z FROM {s} QUALIFY row_number() OVER (PARTITION BY z ORDER BY i) = 1",
     "hop": "SELECT i, len({h}), ({h})[1].window_end, {h} FROM {s}",
     "unnest": "SELECT window_start, count(*), sum(i) FROM (SELECT i, unnest({h}, max_depth := 2) FROM {s}) GROUP BY ALL",
+    "windows": "SELECT window_start, window_end, g, count(*), sum(i) FROM {m} {|WHERE i % 3 > 0} GROUP BY ALL",
+    "windows join": "SELECT a.i, a.window_end, {v} FROM {m} a {|LEFT} JOIN u ON u.b = a.window_start AND u.k = a.g WHERE i < 1000",
     "series": "SELECT window_start, window_end, count(i), max({c}) FROM {w} LEFT JOIN {s} ON ts >= window_start AND ts < window_end GROUP BY ALL",
 }
 # No lambda may stand in the first two, and the twin of a query over `e` is made of them.
-WITHOUT_EXTREMES = {"generated", "index", "hop", "unnest", "series"}
+WITHOUT_EXTREMES = {"generated", "index", "hop", "unnest", "windows", "windows join", "series"}
 
 
 def tables(of):
@@ -216,6 +218,23 @@ def hop(of, slide, size, ts, third):
     return f"list_transform(range({count} - 1, -1, -1), lambda k: struct_pack({window}))"
 
 
+def growing(of, step, size, ts):
+    """A window for each end that is later than ts, from the start of its size on."""
+    w, z, x = length(of, step), length(of, size), ticks(of, ts)
+    first = start(x, z, "0")
+    window = f"window_start := {made(of, first)}, window_end := {made(of, f'{first} + (k + 1) * {w}')}"
+    return f"list_transform(range((({x} - {first}) // {w})::BIGINT, ({z} // {w})::BIGINT), lambda k: struct_pack({window}))"
+
+
+def sessions(of, gap):
+    """Rows of t by g, of which one starts a session if it is at least a gap after the one before."""
+    x, w = ticks(of, "ts"), length(of, gap)
+    marked = f"SELECT *, coalesce({x} - lag({x}) OVER (PARTITION BY g ORDER BY ts) >= {w}, true) AS is_new FROM t WHERE ts IS NOT NULL"
+    numbered = f"SELECT *, sum(is_new::INTEGER) OVER (PARTITION BY g ORDER BY ts ROWS UNBOUNDED PRECEDING) AS s FROM ({marked})"
+    ends = f"min(ts) OVER (PARTITION BY g, s) AS window_start, {made(of, f'max({x}) OVER (PARTITION BY g, s) + {w}')} AS window_end"
+    return f"(SELECT * EXCLUDE (is_new, s), {ends} FROM ({numbered}) UNION ALL BY NAME FROM t WHERE ts IS NULL)"
+
+
 class Query:
     """A text with holes, which is filled in both ways: with the functions, and written out."""
 
@@ -299,6 +318,25 @@ class Query:
         written_out = hop(self.of, slide, size, ts, third)
         return f"time_bucket_hop({slide}, {size}, {ts}{more})", f"CASE WHEN {ts} IS NOT NULL THEN {written_out} END"
 
+    def macro(self):
+        r, of = self.r, self.of
+        width = f"to_seconds({r.choice([1, 60, 3600, 86_400, r.randint(1, 100_000)])})"
+        kind = r.choice(["tumble", "hop", "cumulate", "sessions"])
+        if kind == "sessions":
+            return f"sessions('t', 'ts', {width}, ['g'])", sessions(of, width)
+        if kind == "cumulate":
+            size = f"({width} * {r.randint(1, 9)})"
+            windows = f"CASE WHEN ts IS NOT NULL THEN {growing(of, width, size, 'ts')} END"
+            return f"cumulate('t', 'ts', {width}, {size})", f"(SELECT *, unnest({windows}, max_depth := 2) FROM t)"
+        offset = r.choice(["INTERVAL '0 seconds'", f"INTERVAL '{r.randint(-9, 9)} hours 7 seconds'"])
+        third = ("offset", offset)
+        if kind == "tumble":
+            edges = ", ".join(f"{bucket(of, width, 'ts', third, end)} AS window_{'end' if end else 'start'}" for end in (False, True))
+            return f"tumble('t', 'ts', {width}, origin := {offset})", f"(SELECT *, {edges} FROM t)"
+        size = f"to_seconds({r.randint(1, 100_000)})" if width not in ("to_seconds(1)", "to_seconds(60)") else f"({width} * 7)"
+        windows = f"CASE WHEN ts IS NOT NULL THEN {hop(of, width, size, 'ts', third)} END"
+        return f"hop('t', 'ts', {width}, {size}, origin := {offset})", f"(SELECT *, unnest({windows}, max_depth := 2) FROM t)"
+
     def series(self):
         r, of = self.r, self.of
         width, count = f"to_hours({r.randint(1, 200)})", r.randint(0, 300)
@@ -323,7 +361,7 @@ class Query:
 
     def build(self):
         """The query and its twin: statements, the last of which gives the rows."""
-        parts = {"c": self.call, "d": self.call, "v": self.value, "x": self.value, "h": self.hopping, "w": self.series,
+        parts = {"c": self.call, "d": self.call, "v": self.value, "x": self.value, "h": self.hopping, "w": self.series, "m": self.macro,
                  "s": lambda: (self.source(),) * 2, "p": lambda: self.both("time_bucket", "$1::INTERVAL", ("ts", "ts"), self.third()),
                  "T": lambda: (self.of.name,) * 2, "n": lambda: (str(self.r.randint(1, 500)),) * 2}
         filled = {}
@@ -369,6 +407,8 @@ def connect(extension, types):
     connection = duckdb.connect(config={"allow_unsigned_extensions": True, "threads": 2})
     connection.execute(f"LOAD '{extension}'")
     connection.execute("SET TimeZone = 'UTC'")
+    for (sql,) in connection.sql("SELECT sql FROM time_bucket_macros()").fetchall():
+        connection.execute(sql.replace("REPLACE MACRO", "REPLACE TEMP MACRO"))  # which every schema sees
     for of in types:
         connection.execute(tables(of))
         for end in (False, True) if of.instant else ():

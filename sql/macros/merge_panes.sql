@@ -3,9 +3,8 @@
 -- Example: CREATE TABLE panes AS FROM merge_panes('parts', ['sensor']);
 CREATE OR REPLACE MACRO merge_panes(panes, keys) AS TABLE
 WITH named AS (
-  SELECT COLUMNS(*) AS 'u_\0'
+  SELECT COLUMNS(CASE WHEN time_bucket_columns('merge_panes', *, keys, ['pane_start', 'pane_end']) THEN * END) AS 'u_\0'
   FROM query_table(time_bucket_source(panes, 'merge_panes', 'keys', keys))
-  WHERE NOT EXISTS (SELECT COLUMNS(CASE WHEN time_bucket_columns('merge_panes', *, keys, ['pane_start', 'pane_end']) THEN ['pane_start'] END) FROM query_table(panes) WHERE false)
 ), sorted AS (
   SELECT COLUMNS(list_transform(keys::VARCHAR[] || ['pane_start', 'pane_end'], lambda n: 'u_' || n)) AS 'k_\0',
          COLUMNS(lambda c: NOT list_contains(list_transform(keys::VARCHAR[] || ['pane_start', 'pane_end'], lambda n: 'u_' || lower(n)), lower(c))) AS 'p_\0'

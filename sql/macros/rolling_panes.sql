@@ -3,9 +3,9 @@
 -- Example: FROM rolling_panes('panes', ['sensor'], INTERVAL '1 hour', INTERVAL '1 minute');
 CREATE OR REPLACE MACRO rolling_panes(panes, keys, lookback, width, since := NULL, until := NULL, origin := INTERVAL '0 seconds', zone := 'none') AS TABLE
 WITH named AS ( -- every column is u_<name>, so that none has a name of ours
-  SELECT COLUMNS(lambda c: time_bucket_keep('rolling_panes', c, 'window_start', 'window_end', 'missing')) AS 'u_\0', true AS k
+  SELECT COLUMNS(CASE WHEN time_bucket_columns('rolling_panes', *, keys, ['pane_start', 'pane_end'])
+                      THEN list_filter(*, lambda c: time_bucket_keep('rolling_panes', c, 'window_start', 'window_end', 'missing')) END) AS 'u_\0', true AS k
   FROM query_table(time_bucket_source(panes, 'rolling_panes', 'keys', keys))
-  WHERE NOT EXISTS (SELECT COLUMNS(CASE WHEN time_bucket_columns('rolling_panes', *, keys, ['pane_start', 'pane_end']) THEN ['pane_start'] END) FROM query_table(panes) WHERE false)
 ), sorted AS (
   SELECT COLUMNS(['k'] || list_transform(keys::VARCHAR[], lambda n: 'u_' || n)) AS 'k_\0', u_pane_start AS s, u_pane_end AS e,
          time_bucket_trailing(lookback, width, u_pane_start, u_pane_end, zone, origin) AS w,

@@ -3,9 +3,9 @@
 -- Example: FROM window_at('panes', ['sensor'], INTERVAL '5 minutes', TIMESTAMP '2026-01-01 12:05:00');
 CREATE OR REPLACE MACRO window_at(panes, keys, lookback, "at", members := NULL) AS TABLE
 WITH named AS (
-  SELECT COLUMNS(lambda c: time_bucket_keep('window_at', c, 'window_start', 'window_end', 'missing')) AS 'u_\0', true AS k
+  SELECT COLUMNS(CASE WHEN time_bucket_columns('window_at', *, keys, ['pane_start', 'pane_end'])
+                      THEN list_filter(*, lambda c: time_bucket_keep('window_at', c, 'window_start', 'window_end', 'missing')) END) AS 'u_\0', true AS k
   FROM query_table(time_bucket_source(panes, 'window_at', 'keys', keys))
-  WHERE NOT EXISTS (SELECT COLUMNS(CASE WHEN time_bucket_columns('window_at', *, keys, ['pane_start', 'pane_end']) THEN ['pane_start'] END) FROM query_table(panes) WHERE false)
 ), recent AS (
   SELECT *, date_diff('us', u_pane_start, u_pane_end) AS m,
          cast_to_type(time_bucket_start(to_microseconds(date_diff('us', u_pane_start, u_pane_end)), "at", u_pane_start), u_pane_start) AS e
