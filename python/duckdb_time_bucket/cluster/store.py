@@ -26,7 +26,7 @@ import duckdb
 
 from .engines import Run, local
 from .tasks import SLOT, SLOTS, Input, MergeTask, PaneTask, Refused, Report, Task, WindowTask, columns_of, panes
-from .windows import Definition, Made, Span, Windows
+from .windows import JUMP, Definition, Made, Span, Windows
 from .worker import NAME, ClusterError, Settings, Versions, connection, literal, name, paths
 
 _FORMAT = 1
@@ -79,12 +79,14 @@ class Store:
     width: a pane's fixed length, as in an INTERVAL: `5 minutes`. Windows are made of whole panes.
     rows: the query that reads a group of files, which it calls `$files`. It may cast, compute and filter columns.
     origin: an SQL expression that moves the grid, as in `time_bucket`.
+    zone: a time zone whose clock the grid is of. Panes of fixed length serve windows of every zone; those of local days only their own.
 
     Raises ClusterError if the folder holds something else, or panes of another definition.
     """
 
     def __init__(self, folder: str | os.PathLike[str], *, ts: str, values: Sequence[str], width: str, keys: Sequence[str] = (),
-                 rows: str = "FROM read_parquet($files)", origin: str = "INTERVAL '0 seconds'", settings: Settings | None = None) -> None:
+                 rows: str = "FROM read_parquet($files)", origin: str = "INTERVAL '0 seconds'", zone: str | None = None,
+                 settings: Settings | None = None) -> None:
         self.folder = Path(folder).absolute()
         self.settings = settings or Settings()
         columns = [ts, *values, *keys]
@@ -96,7 +98,7 @@ class Store:
             raise ClusterError(f"{NAME}: {taken[0]} is a column of the store's own; rename it in rows")
         if "$files" not in rows:
             raise ClusterError(f"{NAME}: rows must read $files, not {rows!r}; as in FROM read_parquet($files)")
-        self._definition = Definition(ts, tuple(values), width, tuple(keys), origin, rows, {})
+        self._definition = Definition(ts, tuple(values), width, tuple(keys), origin, zone, rows, {})
         self._open()
 
     def update(self, files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], run: Run | None = None, *,
@@ -144,8 +146,9 @@ class Store:
         with self._driver(("pane_rows", *kind.macros)) as con:
             versions = Versions.of(con)
             reach, width = self._check(con, kind)
+        pane = width + (JUMP if self._definition.zone else 0)
         whole = min(entry.time[0] for entry in entries if entry.time), max(entry.time[1] for entry in entries if entry.time)
-        spans = _spans(entries, reach, width, width * max(span, 1)) if kind.divisible else [(whole[0], whole[1] + width)]
+        spans = _spans(entries, reach, pane, width * max(span, 1)) if kind.divisible else [(whole[0] - reach[0], whole[1] + pane)]
         bounds = sorted({SLOTS * part // partitions for part in range(partitions + 1)})
         described = f"{type(kind).__name__.lower()}-{self._hash([type(kind).__name__, asdict(kind)])[:8]}"  # type: ignore[call-overload]
         folder = self.folder / "windows" / described
@@ -153,7 +156,7 @@ class Store:
         apart = [whole, [asdict(file) for file in self._inputs([members])] if (members := getattr(kind, "members", None)) else []]
         tasks, files = [], []
         for start, end in spans:
-            needs = start - reach[0] - width, end + reach[1]
+            needs = start - reach[0] - pane, end + reach[1]
             for slots in zip(bounds, bounds[1:]):
                 parts = tuple(sorted(entry.file for entry in entries if _meet(entry, needs, slots)))
                 if not parts:
@@ -269,7 +272,7 @@ class Store:
             for length in kind.lengths():
                 if _microseconds(con, length) % width:
                     raise Refused(f"{length} is not a multiple of the store's width {self._definition.width}; give whole panes")
-            return kind.reach(lambda interval: _microseconds(con, interval), width), width
+            return kind.reach(self._definition, lambda interval: _microseconds(con, interval)), width
         except (Refused, duckdb.Error) as error:
             raise ClusterError(f"{NAME}: {kind}: {str(error).partition(chr(10))[0]}") from None
 
@@ -355,10 +358,10 @@ def _meet(entry: Entry, time: Span, slots: Span) -> bool:
                 and entry.slots[0] < slots[1] and entry.slots[1] >= slots[0])
 
 
-def _spans(entries: Sequence[Entry], reach: Span, width: int, length: int) -> list[Span]:
+def _spans(entries: Sequence[Entry], reach: Span, pane: int, length: int) -> list[Span]:
     """The spans that own a window, on a grid from the epoch."""
     numbers = {number for entry in entries if entry.time
-               for number in range((entry.time[0] - reach[1]) // length, (entry.time[1] + width - 1) // length + 1)}
+               for number in range((entry.time[0] - reach[1]) // length, (entry.time[1] + pane - 1) // length + 1)}
     return [(number * length, (number + 1) * length) for number in sorted(numbers)]
 
 

@@ -202,8 +202,9 @@ def slot(store: Definition) -> str:
 
 def panes(store: Definition) -> str:
     """The query for the panes of the view `source`, in the order of slots."""
+    zone = f", zone := {literal(store.zone)}" if store.zone else ""
     return (f"SELECT {slot(store)} AS {SLOT}, * FROM pane_rows('source', {literal(store.ts)}, {names(store.values)}, "
-            f"INTERVAL {literal(store.width)}, {names(store.keys)}, origin := {store.origin}) ORDER BY {SLOT}, pane_start")
+            f"INTERVAL {literal(store.width)}, {names(store.keys)}, origin := {store.origin}{zone}) ORDER BY {SLOT}, pane_start")
 
 
 def columns_of(con: duckdb.DuckDBPyConnection, store: Definition, file: str) -> dict[str, str]:

@@ -29,6 +29,7 @@ class Definition:
     width: str
     keys: tuple[str, ...]
     origin: str
+    zone: str | None
     rows: str
     columns: Mapping[str, str]
     """The types of these columns, as the first file has them."""
@@ -55,7 +56,7 @@ class Windows(Protocol):
     def lengths(self) -> tuple[str, ...]:
         """The texts of its INTERVALs, which have to be fixed lengths."""
 
-    def reach(self, length: Lengths, width: int) -> Span:
+    def reach(self, store: Definition, length: Lengths) -> Span:
         """How far the panes lie from the span that owns their windows: from the first up to it, and from its end to the last."""
 
     def query(self, store: Definition, span: Span, whole: Span) -> str:
@@ -73,14 +74,15 @@ class Rolling:
     def lengths(self) -> tuple[str, ...]:
         return (self.lookback,)
 
-    def reach(self, length: Lengths, width: int) -> Span:
-        return length(self.lookback), 0
+    def reach(self, store: Definition, length: Lengths) -> Span:
+        return length(self.lookback) + (JUMP if store.zone else 0), 0
 
     def query(self, store: Definition, span: Span, whole: Span) -> str:
         keys = names(store.keys)
         since, until = map(store.moment, span)
+        local = f", origin := {store.origin}, zone := {literal(store.zone)}" if store.zone else ""
         return (f"WITH merged AS MATERIALIZED (FROM merge_panes('parts', {keys})) FROM rolling_panes('merged', {keys}, "
-                f"INTERVAL {literal(self.lookback)}, INTERVAL {literal(store.width)}, since := {since}, until := {until})")
+                f"INTERVAL {literal(self.lookback)}, INTERVAL {literal(store.width)}, since := {since}, until := {until}{local})")
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ class Tumble:
     def lengths(self) -> tuple[str, ...]:
         return (self.width,)
 
-    def reach(self, length: Lengths, width: int) -> Span:
+    def reach(self, store: Definition, length: Lengths) -> Span:
         return 0, length(self.width) + (JUMP if self.zone else 0)
 
     def query(self, store: Definition, span: Span, whole: Span) -> str:
@@ -121,7 +123,7 @@ class Hop:
     def lengths(self) -> tuple[str, ...]:
         return (self.slide, self.size)
 
-    def reach(self, length: Lengths, width: int) -> Span:
+    def reach(self, store: Definition, length: Lengths) -> Span:
         return 0, length(self.size) + (JUMP if self.zone else 0)
 
     def query(self, store: Definition, span: Span, whole: Span) -> str:
@@ -141,7 +143,7 @@ class Gapfill:
 
     `columns` says what a row holds: a name, and an SQL expression over the values' windows, `{"mean": "temp.avg"}`. Those that
     `carry`, `interpolate` and `zero` name are filled so, others are NULL. `since` and `until` are SQL expressions; without them the
-    range is that of all keys. `members` is a Parquet file with keys that appear even without a pane.
+    range is that of all keys. `members` is a Parquet file with keys that appear even without a pane. `zone` and `origin` as in Tumble.
     """
 
     width: str
@@ -153,6 +155,7 @@ class Gapfill:
     until: str | None = None
     max_gap: str | None = None
     members: str | None = None
+    zone: str | None = None
     origin: str | None = None
     divisible = False
     macros = ("merge_panes", "gapfill")
@@ -160,18 +163,20 @@ class Gapfill:
     def lengths(self) -> tuple[str, ...]:
         return (self.width,)
 
-    def reach(self, length: Lengths, width: int) -> Span:
-        return 0, 0
+    def reach(self, store: Definition, length: Lengths) -> Span:
+        return length(self.width) + JUMP, 0  # the first bucket may begin before the first pane
 
     def query(self, store: Definition, span: Span, whole: Span) -> str:
-        buckets = Tumble(self.width, origin=self.origin).query(store, span, whole)
-        first, last = (f"time_bucket_{side}(INTERVAL {literal(self.width)}, {_place(store.moment(at), None, self.origin)})"
+        buckets = Tumble(self.width, self.zone, self.origin).query(store, span, whole)
+        first, last = (f"time_bucket_{side}(INTERVAL {literal(self.width)}, {_place(store.moment(at), self.zone, self.origin)})"
                        for side, at in zip(("start", "end"), whole))
         columns = "".join(f", {expression} AS {name(column)}" for column, expression in self.columns.items())
         arguments = {"carry": names(tuple(self.carry)), "interpolate": names(tuple(self.interpolate)), "zero": names(tuple(self.zero)),
                      "since": self.since or first, "until": self.until or last}
         if self.max_gap:
             arguments["max_gap"] = f"INTERVAL {literal(self.max_gap)}"
+        if self.zone:
+            arguments["zone"] = literal(self.zone)
         if self.origin:
             arguments["origin"] = self.origin
         if self.members:
