@@ -137,7 +137,7 @@ test-engines-%: $(NEEDED)
 .PHONY: test-docs
 test-docs: $(EXT) $(CLI) build/data/flights.csv
 	$(PYTHON) scripts/check_docs.py --self-test $(CLI) $(EXT) build/data
-	$(PYTHON) scripts/check_docs.py $(CLI) $(EXT) build/data README.md docs/windows.md docs/cookbook.md docs/local-time.md
+	$(PYTHON) scripts/check_docs.py $(CLI) $(EXT) build/data README.md docs/windows.md docs/cookbook.md docs/local-time.md docs/cluster.md
 
 ## soak-short: the soak test with a fixed seed, as a part of `make test`
 .PHONY: soak-short

@@ -60,3 +60,9 @@ bench-windows: $(EXT) build/race/bin/python $(call engines,$(ENGINES))
 	  $(call engine,$$engine) bench/windows_memory.py --extension $(EXT) --json build/bench/windows_memory-$$engine.json; \
 	done
 	$(REPORT)
+
+## bench-cluster: panes and windows on Dask against one DuckDB process, a late file, another lookback
+.PHONY: bench-cluster
+bench-cluster: package $(CLUSTER)
+	$(CLUSTER) bench/cluster.py --package build/package --json build/bench/cluster.json
+	$(REPORT)

@@ -261,6 +261,8 @@ def main() -> None:
         filled["windows memory"] = memory_table(memory) + f"\n\nmemory_limit {memory[0]['limit']} MB; " + machine_line(memory[0])
     if growth:
         filled["growth"] = growth_table(growth) + "\n\n" + machine_line(growth[0])
+    if "cluster" in found:
+        filled["cluster"] = found["cluster"]["markdown"]
     text = document.read_text()
     for name, content in filled.items():
         text, count = re.subn(

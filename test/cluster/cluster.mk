@@ -24,11 +24,11 @@ cluster_tests = -m pytest -q -p no:cacheprovider -p no:logging $(or $(TESTS),tes
 
 ## test-dask: the store of panes, and Dask with two workers that are killed
 .PHONY: test-dask
-test-dask: package $(CLUSTER)
+test-dask: package $(CLUSTER) build/data/flights.csv
 	$(CLUSTER) $(cluster_tests) -k 'not spark and not ray and not long'
 
 ## test-cluster: the same on Dask, Spark and Ray (Java 17), the store on each engine, and 20 million rows of 1,000 keys
 .PHONY: test-cluster
-test-cluster: package build/cluster/engines $(call engine,$(FIRST))
+test-cluster: package build/cluster/engines build/data/flights.csv $(call engine,$(FIRST))
 	$(CLUSTER) $(cluster_tests)
 	$(call engine,$(FIRST)) -m pytest -q -p no:cacheprovider test/cluster/test_store.py

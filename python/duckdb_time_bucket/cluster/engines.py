@@ -43,8 +43,8 @@ def dask(client: Any, *, retries: int = 2, progress: bool = False) -> Run:
         try:
             if progress:
                 distributed.progress(futures, notebook=False)  # type: ignore[no-untyped-call]
-            for _, report in distributed.as_completed(futures, with_results=True):  # type: ignore[no-untyped-call]
-                yield report
+            for future in distributed.as_completed(futures):  # type: ignore[no-untyped-call]
+                yield future.result()
         finally:
             client.cancel(futures)
 

@@ -12,7 +12,9 @@ second finds the number of its manifest taken, and is refused.
 
 from __future__ import annotations
 
+import glob
 import hashlib
+import inspect
 import json
 import os
 import uuid
@@ -98,7 +100,7 @@ class Store:
             raise ClusterError(f"{NAME}: {taken[0]} is a column of the store's own; rename it in rows")
         if "$files" not in rows:
             raise ClusterError(f"{NAME}: rows must read $files, not {rows!r}; as in FROM read_parquet($files)")
-        self._definition = Definition(ts, tuple(values), width, tuple(keys), origin, zone, rows, {})
+        self._definition = Definition(ts, tuple(values), width, tuple(keys), origin, zone, inspect.cleandoc(rows), {})
         self._open()
 
     def update(self, files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], run: Run | None = None, *,
@@ -288,11 +290,7 @@ class Store:
                 continue
             if os.path.isdir(pattern):
                 raise ClusterError(f"{NAME}: {pattern} is a folder; give files or a pattern such as {pattern}/*.parquet")
-            if os.path.exists(pattern):
-                matching = [pattern]
-            else:
-                with self._driver() as con:
-                    matching = [path for (path,) in con.execute("SELECT file FROM glob(?)", [pattern]).fetchall()]
+            matching = [pattern] if os.path.exists(pattern) else glob.glob(pattern, recursive=True)
             if not matching:
                 raise ClusterError(f"{NAME}: no file is at {pattern}; give the paths of files, or patterns that match some")
             for path in [os.path.abspath(path) for path in matching]:
