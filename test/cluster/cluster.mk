@@ -22,10 +22,10 @@ build/cluster/engines: test/cluster/requirements-engines.txt $(CLUSTER)
 
 cluster_tests = -m pytest -q -p no:cacheprovider -p no:logging $(or $(TESTS),test/cluster)
 
-## test-dask: the store of panes, and Dask with two workers that are killed
+## test-dask: Dask with two workers that are killed, files that change, what is refused, docs/cluster.md
 .PHONY: test-dask
 test-dask: package $(CLUSTER) build/data/flights.csv
-	$(CLUSTER) $(cluster_tests) -k 'not spark and not ray and not long'
+	$(CLUSTER) $(cluster_tests) -k 'dask and not dask-1 and not long or late_changed or unreadable or refusals or page'
 
 ## test-cluster: the same on Dask, Spark and Ray (Java 17), the store on each engine, and 20 million rows of 1,000 keys
 .PHONY: test-cluster

@@ -348,6 +348,7 @@ REFUSED = [
     (dict(rows="SELECT * REPLACE (v::HUGEINT AS v) FROM read_parquet($files)"), r"the column v is of type HUGEINT, which files keep as DOUBLE; cast it in rows"),
     (dict(rows="SELECT * REPLACE (to_days(v::INT) AS v) FROM read_parquet($files)"), r"the key v is of type INTERVAL, in which equal values have different texts; cast it in rows"),
     (dict(rows="SELECT * REPLACE ([v] AS v) FROM read_parquet($files)"), r"the key v is of type DOUBLE\[\], in which equal values"),
+    (dict(rows="SELECT * REPLACE ({'a': v} AS v) FROM read_parquet($files)"), r"the key v is of type STRUCT\(a DOUBLE\), in which equal values"),
     (dict(rows="SELECT * REPLACE (time::VARCHAR AS time) FROM read_parquet($files)"), "time_bucket_floor: ts must be a timestamp, not "),
     (dict(rows="SELECT * REPLACE (v::VARCHAR AS whole) FROM read_parquet($files)"), "a value of type VARCHAR is no number; cast it to one"),
     (dict(width="1 month"), "calendar: months or years have no fixed length"),

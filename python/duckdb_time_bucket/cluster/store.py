@@ -242,7 +242,8 @@ class Store:
             definition = replace(self._definition, columns=columns_of(con, self._definition, first.path))
             for key in definition.keys:
                 kind = definition.columns[key]
-                if kind in _NO_KEY or kind.endswith("]") and any(inexact in kind for inexact in ("FLOAT", "DOUBLE", *_NO_KEY)):
+                nested = kind.endswith(("]", ")")) and not kind.startswith("DECIMAL")
+                if kind in _NO_KEY or nested and any(inexact in kind for inexact in ("FLOAT", "DOUBLE", *_NO_KEY)):
                     raise Refused(f"the key {key} is of type {kind}, in which equal values have different texts; cast it in rows, as in {name(key)}::VARCHAR")
             _empty(con, definition, "source")
             probe = panes(definition)
