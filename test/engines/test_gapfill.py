@@ -342,6 +342,18 @@ def test_ten_million_buckets_stay_within_the_memory_limit():
     assert int(count) == 10_000_001 and int(megabytes) < 300
 
 
+def test_a_million_sessions_and_windows_take_what_the_documents_say():
+    """Sessions are lists that the engine counts; panes and their windows are 72 bytes each, which it does not count, and a vector may have grown to twice that."""
+    (count, megabytes), _ = expansion("""WITH t AS (SELECT TIMESTAMP '2026-01-01' + to_seconds(i) AS ts, i % 1000 AS k FROM range(1000000) AS r(i))
+                                         SELECT count(window_start) FROM sessions('t', 'ts', INTERVAL '1 minute', ['k'])""")
+    assert int(count) == 1_000_000 and int(megabytes) < 300
+    panes = "{'n': 1::BIGINT, 'sum': 1.0::DOUBLE, 'residue': 0.0::DOUBLE, 'min': 1.0::DOUBLE, 'max': 1.0::DOUBLE, 'm2': 0.0::DOUBLE}"
+    (count, megabytes), _ = expansion(f"""WITH t AS (SELECT TIMESTAMP '2026-01-01' + to_minutes(i // 1000) AS pane_start, pane_start + INTERVAL '1 minute' AS pane_end, i % 1000 AS k,
+                                                            {panes} AS x FROM range(1000000) AS r(i))
+                                          SELECT sum(x.n) FROM rolling_panes('t', ['k'], INTERVAL '1 hour', INTERVAL '1 minute')""")
+    assert int(count) == 1000 * (sum(range(1, 60)) + 941 * 60) and int(megabytes) < 200 + 3 * 72
+
+
 def test_a_chunk_of_too_many_windows_is_refused():
     made, error = expansion("SELECT sum(len(time_bucket_hop(INTERVAL '1 second', INTERVAL '20000 seconds', TIMESTAMP '2026-01-01' + to_seconds(i)))) FROM range(2048) AS r(i)")
     assert not made and "time_bucket_hop: 40960000 windows for 2048 rows are more than are made at once" in error
