@@ -39,7 +39,7 @@ CLI     := build/tools/duckdb$(exe)
 # What builds and stamps a variant: $(call build,release)
 build    = CARGO=$(CARGO) $(PYTHON) scripts/build.py $(1) $@
 # The crates below the extension, always named together: another choice has other features, and is compiled anew.
-OTHER_CRATES := --package time_bucket_kernel --package time_bucket_zones --package sqltest
+OTHER_CRATES := --package time_bucket_kernel --package time_bucket_zones --package sqltest --package sqlengine
 # A subcommand of cargo on what a release is built from.
 shared   = CARGO=$(CARGO) $(PYTHON) scripts/build.py cargo
 
