@@ -108,6 +108,12 @@ class Cargo:
             if with_zig:
                 # The standard library asks for a framework of which the extension uses nothing: its name is enough.
                 self.flags.append(f"-Clink-arg=-F{ROOT / 'platforms/macos'}")
+                # By Rust's name for it, which the fetched compiler comes without.
+                tools("objcopy")
+                folder = CROSS / "objcopy"
+                if not (folder / "rust-objcopy").is_symlink():
+                    (folder / "rust-objcopy").symlink_to(folder / "usr/lib/llvm-22/bin/llvm-objcopy")
+                self.path(folder)
 
     def native(self, target):
         """Whether the system's compiler and linker are the ones of `target`."""
