@@ -26,7 +26,7 @@ PLATFORM :=
 endif
 released = build/platforms/$(1)/time_bucket.duckdb_extension
 EXT     := $(if $(PLATFORM),$(call released,$(PLATFORM)),$(call built,$(BUILD)))
-SOURCES := $(shell find src kernel/src -name '*.rs') $(wildcard sql/macros/*.sql) Cargo.toml kernel/Cargo.toml Cargo.lock \
+SOURCES := $(shell find src kernel/src zones/src zones/build -name '*.rs') $(wildcard sql/macros/*.sql) Cargo.toml kernel/Cargo.toml zones/Cargo.toml Cargo.lock \
   scripts/build.py scripts/binary.py scripts/package.py scripts/project.py
 # The Python of a virtual environment that holds one engine: $(call engine,1.5.6)
 bin     := $(if $(filter Windows_NT,$(OS)),Scripts,bin)

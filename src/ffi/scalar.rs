@@ -69,14 +69,11 @@ struct Call<P> {
     columns: Vec<ColumnType>,
 }
 
-/// Builds the engine's function object for `scalar`.
-pub(super) fn build<S: Scalar>(name: &'static CStr, signature: &Signature, scalar: S) -> ScalarFunction {
+/// A function object of this name and these types, without callbacks.
+fn declare(name: &CStr, signature: &Signature) -> ScalarFunction {
     let function = ScalarFunction::new();
     let raw = function.raw();
-    let result = Storage::of(&signature.result);
-    let registered = Registered { name, scalar, declared: Declared::of(signature), result };
-    // SAFETY: the function and the types are alive; names and types are copied. The extra info is a box of
-    // `Registered<S>`, which the callbacks below read as such and the engine frees with `drop_box`.
+    // SAFETY: the function and the types are alive; names and types are copied.
     unsafe {
         sys::duckdb_scalar_function_set_name(raw, name.as_ptr());
         for parameter in &signature.parameters {
@@ -87,6 +84,19 @@ pub(super) fn build<S: Scalar>(name: &'static CStr, signature: &Signature, scala
         }
         sys::duckdb_scalar_function_set_return_type(raw, signature.result.raw());
         sys::duckdb_scalar_function_set_special_handling(raw);
+    }
+    function
+}
+
+/// Builds the engine's function object for `scalar`.
+pub(super) fn build<S: Scalar>(name: &'static CStr, signature: &Signature, scalar: S) -> ScalarFunction {
+    let function = declare(name, signature);
+    let raw = function.raw();
+    let result = Storage::of(&signature.result);
+    let registered = Registered { name, scalar, declared: Declared::of(signature), result };
+    // SAFETY: the function is alive. The extra info is a box of `Registered<S>`, which the callbacks below read as such
+    // and the engine frees with `drop_box`.
+    unsafe {
         sys::duckdb_scalar_function_set_extra_info(
             raw,
             give_away(registered),

@@ -147,8 +147,12 @@ impl Overload {
 
 /// The types of an overload, or `None` where the running engine lacks one.
 pub(super) fn signature(parameters: impl IntoIterator<Item = Type>, result: Type) -> Option<Signature> {
-    let parameters = parameters.into_iter().map(Type::logical).collect::<Option<_>>()?;
-    Some(Signature { parameters, rest: None, result: result.logical()? })
+    // Compiled once, not for each kind of list.
+    fn of(parameters: &mut dyn Iterator<Item = Type>, result: Type) -> Option<Signature> {
+        let parameters = parameters.map(Type::logical).collect::<Option<_>>()?;
+        Some(Signature { parameters, rest: None, result: result.logical()? })
+    }
+    of(&mut parameters.into_iter(), result)
 }
 
 /// DuckDB's own function, whose overloads are replaced.

