@@ -2,8 +2,8 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use kernel::{
-    Anchors, Edge, Grid, Interval, LocalBuckets, LocalRows, Precision, RowGrids, Zone, bucket_local_rows,
-    bucket_slice,
+    Anchors, Clocks, Edge, Grid, Interval, LocalBuckets, LocalRows, Precision, RowGrids, Zone,
+    bucket_local_rows, bucket_slice,
 };
 use kernel_benches::{Order, timestamps};
 use std::hint::black_box;
@@ -60,20 +60,27 @@ fn slices(c: &mut Criterion) {
 fn rows(c: &mut Criterion) {
     let mut group = c.benchmark_group(format!("local_rows/{ROWS}"));
     group.throughput(Throughput::Elements(ROWS as u64));
-    let known: Vec<Arc<Zone>> = (0..1_000).map(|_| Arc::new(Zone::clone(&zone()))).collect();
+    let mut clocks = Clocks::default();
+    for _ in 0..1_000 {
+        clocks.place(&zone());
+    }
     let ts = timestamps(ROWS, SECOND, Order::Random);
     let zones: Vec<u16> = ts.iter().map(|ts| (ts % 997) as u16).collect();
     let mut out = vec![0; ROWS];
     for (name, micros) in [("1 day", 86_400 * SECOND), ("15 minutes", 900 * SECOND)] {
         let widths = vec![Interval { months: 0, days: 0, micros }; ROWS];
-        let rows = LocalRows {
-            grids: RowGrids { widths: &widths, anchors: Anchors::Epoch },
-            zones: &zones,
-            known: &known,
-        };
+        let rows = LocalRows { grids: RowGrids { widths: &widths, anchors: Anchors::Epoch }, zones: &zones };
         group.bench_function(name, |b| {
             b.iter(|| {
-                bucket_local_rows(&rows, Precision::Microsecond, Edge::Start, black_box(&ts), None, &mut out)
+                bucket_local_rows(
+                    &rows,
+                    &mut clocks,
+                    Precision::Microsecond,
+                    Edge::Start,
+                    black_box(&ts),
+                    None,
+                    &mut out,
+                )
             });
         });
     }

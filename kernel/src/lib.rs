@@ -36,6 +36,7 @@
 
 mod arguments;
 mod civil;
+mod clocks;
 mod error;
 mod gaps;
 #[cfg(test)]
@@ -71,6 +72,7 @@ mod zone;
 
 pub use arguments::Anchor;
 pub use civil::Civil;
+pub use clocks::Clocks;
 pub use error::{Argument, Error, Result};
 pub use gaps::{Fraction, Ordered, Piece, next_known, order_rows, previous_known, sessions, starts_between};
 pub use grid::{Edge, Grid};

@@ -9,7 +9,7 @@
 //! showed it in the segment that [`Zone::reaching`] finds. The second kind lies within two days of the instant, or it
 //! doesn't matter.
 
-use crate::zone::{FAR, Near, Segment, Zone};
+use crate::zone::{FAR, Segment, Zone};
 use crate::{Edge, Grid, Precision};
 use std::ops::Range;
 
@@ -18,7 +18,6 @@ use std::ops::Range;
 pub struct LocalGrid<'a> {
     zone: &'a Zone,
     grid: &'a Grid,
-    precision: Precision,
     second: i128,
 }
 
@@ -36,7 +35,7 @@ impl<'a> LocalGrid<'a> {
     /// ```
     #[must_use]
     pub fn new(zone: &'a Zone, grid: &'a Grid, precision: Precision) -> Self {
-        Self { zone, grid, precision, second: precision.ticks_per_second().into() }
+        Self { zone, grid, second: precision.ticks_per_second().into() }
     }
 
     pub(crate) const fn grid(&self) -> &'a Grid {
@@ -82,37 +81,6 @@ impl<'a> LocalGrid<'a> {
             Edge::Start => start,
             Edge::End => end,
         }
-    }
-
-    /// [`Self::edge`] where an `i64` holds it, fast for most rows: those whose whole bucket lies between two changes, in
-    /// readings that the clock shows for the first time.
-    #[inline(always)]
-    pub(crate) fn edge_tick(&self, edge: Edge, ts: i64) -> Option<i64> {
-        let between = self.zone.near(self.precision.whole_seconds(ts));
-        between
-            .and_then(|near| self.edge_between_changes(edge, ts, near))
-            .or_else(|| self.edge_worked_out(edge, ts))
-    }
-
-    #[cold]
-    fn edge_worked_out(&self, edge: Edge, ts: i64) -> Option<i64> {
-        i64::try_from(self.edge(edge, ts)).ok()
-    }
-
-    #[inline(always)]
-    fn edge_between_changes(&self, edge: Edge, ts: i64, Near { offset, fresh, end }: Near) -> Option<i64> {
-        // What is too far for 64 bits is farther than every timestamp.
-        let ticks = |seconds: i64| seconds.saturating_mul(self.precision.ticks_per_second());
-        let shift = offset * self.precision.ticks_per_second();
-        let divisor = self.grid.divisor()?;
-        let reading = ts.checked_add(shift)?;
-        let point = reading.checked_sub_unsigned(divisor.ticks_past_start(reading))?;
-        let next = point.checked_add_unsigned(divisor.width())?;
-        let answer = match edge {
-            Edge::Start => point,
-            Edge::End => next,
-        };
-        (point >= ticks(fresh) && next < ticks(end)).then(|| answer.checked_sub(shift)).flatten()
     }
 
     /// [`Self::bucket`] of an instant that no timestamp need hold.

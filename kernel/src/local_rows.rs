@@ -1,22 +1,22 @@
 //! The local bucket of every timestamp when zone, width, offset or origin come from columns.
 //!
 //! Each row looks up its own zone's clock. Most buckets lie between two changes of the clock, where they are those of a plain
-//! grid; others are worked out.
+//! grid: where all rows of a block have the same one, a loop without branches settles those. Others are worked out.
 
-use crate::rows::Grids;
-use crate::validity::is_valid;
-use crate::{Civil, Edge, Error, LocalGrid, Precision, Result, RowGrids, Zone};
-use std::sync::Arc;
+use crate::clocks::Between;
+use crate::rows::{Grids, Uniform};
+use crate::simd::{Kernel, Level, run_at};
+use crate::slice::{BLOCK, Extremes};
+use crate::validity::{WORD, rows_of};
+use crate::{Civil, Clocks, Edge, Error, LocalGrid, Precision, Result, RowGrids};
 
 /// A grid and a zone a row, of which the grids are not yet validated. All slices are as long as the timestamps.
 #[derive(Debug, Clone, Copy)]
 pub struct LocalRows<'a> {
     /// Each row's grid, of readings of the clock.
     pub grids: RowGrids<'a>,
-    /// Each row's zone: where it stands in `known`.
+    /// Each row's zone: its place among the clocks.
     pub zones: &'a [u16],
-    /// All zones of the rows.
-    pub known: &'a [Arc<Zone>],
 }
 
 /// Writes to `out` the `edge` of the bucket that each of `ts` lies in, on that row's own grid and clock.
@@ -30,29 +30,131 @@ pub struct LocalRows<'a> {
 ///
 /// # Panics
 ///
-/// When one of the slices is shorter than `ts`, `validity` than one bit a row, or a valid row's zone is not among `known`.
+/// When one of the slices is shorter than `ts`, `validity` than one bit a row, or a row's zone is not among `clocks`.
 pub fn bucket_local_rows(
     rows: &LocalRows<'_>,
+    clocks: &mut Clocks,
     precision: Precision,
     edge: Edge,
     ts: &[i64],
     validity: Option<&[u64]>,
     out: &mut [i64],
 ) -> Result<()> {
-    let LocalRows { grids, zones, known } = rows;
-    let mut met = Grids::new();
-    for (row, (&ts, out)) in ts.iter().zip(out).enumerate() {
-        if !is_valid(validity, row) {
-            continue;
+    for from in (0..ts.len()).step_by(BLOCK) {
+        let block = from..ts.len().min(from + BLOCK);
+        let RowGrids { widths, anchors } = rows.grids;
+        let grids = RowGrids { widths: &widths[block.clone()], anchors: anchors.of_rows(block.clone()) };
+        let rows = LocalRows { grids, zones: &rows.zones[block.clone()] };
+        let validity = validity.map(|words| &words[from / WORD..]);
+        bucket_block(&rows, clocks, precision, edge, &ts[block.clone()], validity, &mut out[block])?;
+    }
+    Ok(())
+}
+
+/// [`bucket_local_rows`] for up to [`BLOCK`] rows.
+fn bucket_block(
+    rows: &LocalRows<'_>,
+    clocks: &mut Clocks,
+    precision: Precision,
+    edge: Edge,
+    ts: &[i64],
+    validity: Option<&[u64]>,
+    out: &mut [i64],
+) -> Result<()> {
+    let LocalRows { grids, zones } = rows;
+    let mut left = [u64::MAX; BLOCK / WORD];
+    let left = &mut left[..ts.len().div_ceil(WORD)];
+    if let Some(validity) = validity {
+        left.copy_from_slice(&validity[..left.len()]);
+    }
+    if let (Some(last), rest @ 1..) = (left.last_mut(), ts.len() % WORD) {
+        *last &= (1 << rest) - 1;
+    }
+    let Some(first) = rows_of(left).next() else { return Ok(()) };
+    let level = Level::best();
+    let extremes = run_at(level, Finite { ts, validity });
+    if extremes.lowest <= extremes.highest {
+        let [from, to] = [extremes.lowest, extremes.highest].map(|tick| precision.whole_seconds(tick));
+        clocks.fill(from, to, ts.len());
+    }
+    if run_at(level, Uniform(grids)) {
+        let grid = grids.grid(first, precision)?;
+        if let Some(between) = Between::new(&grid, precision) {
+            run_at(level, AtOnce { between, clocks, edge, ts, zones, left, out });
         }
-        let grid = met.of(row, grids, precision)?;
-        *out = if Precision::is_infinite(ts) {
+    }
+    one_by_one(rows, clocks, precision, edge, ts, left, out)
+}
+
+/// The rows of `mask`, in order, so that the first error is the one that is met.
+fn one_by_one(
+    rows: &LocalRows<'_>,
+    clocks: &mut Clocks,
+    precision: Precision,
+    edge: Edge,
+    ts: &[i64],
+    mask: &[u64],
+    out: &mut [i64],
+) -> Result<()> {
+    let LocalRows { grids, zones } = rows;
+    let mut met = Grids::new();
+    for row in rows_of(mask) {
+        let (ts, zone, grid) = (ts[row], usize::from(zones[row]), met.of(row, grids, precision)?);
+        out[row] = if Precision::is_infinite(ts) {
             ts
         } else {
-            let local = LocalGrid::new(&known[usize::from(zones[row])], grid, precision);
-            let answer = local.edge_tick(edge, ts).filter(|&tick| precision.is_finite(tick));
+            let between = Between::new(grid, precision).map(|between| between.edge(edge, ts, clocks, zone));
+            let answer = match between {
+                Some((tick, true)) => Some(tick),
+                _ => precision.finite(LocalGrid::new(clocks.zone(zone), grid, precision).edge(edge, ts)),
+            };
             answer.ok_or(Error::OutOfRange { edge, value: Civil { tick: ts, precision } })?
         };
     }
     Ok(())
+}
+
+/// Looks for the extremes of the valid rows that are finite.
+struct Finite<'a> {
+    ts: &'a [i64],
+    validity: Option<&'a [u64]>,
+}
+
+impl Kernel for Finite<'_> {
+    type Output = Extremes;
+
+    #[inline(always)]
+    fn run(self) -> Extremes {
+        Extremes::of_finite(self.ts, self.validity)
+    }
+}
+
+/// Settles the rows of a block that share a grid and whose buckets touch no change, and clears them in `left`.
+struct AtOnce<'a> {
+    between: Between<'a>,
+    clocks: &'a Clocks,
+    edge: Edge,
+    ts: &'a [i64],
+    zones: &'a [u16],
+    left: &'a mut [u64],
+    out: &'a mut [i64],
+}
+
+impl Kernel for AtOnce<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { between, clocks, edge, ts, zones, left, out } = self;
+        let words = ts.chunks(WORD).zip(zones.chunks(WORD)).zip(out.chunks_mut(WORD));
+        for (((ts, zones), out), left) in words.zip(left) {
+            let mut settled = 0;
+            for (row, ((&ts, &zone), out)) in ts.iter().zip(zones).zip(out).enumerate() {
+                let (tick, is_right) = between.edge(edge, ts, clocks, zone.into());
+                *out = tick;
+                settled |= u64::from(is_right) << row;
+            }
+            *left &= !settled;
+        }
+    }
 }

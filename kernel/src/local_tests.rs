@@ -4,8 +4,8 @@
 use crate::simd::Level;
 use crate::tests::{one_in, representable};
 use crate::{
-    Anchors, Edge, Grid, Interval, List, LocalBuckets, LocalHops, LocalRows, OutOfRange, Precision, RowGrids,
-    Zone, bucket_local_rows, count_local_windows, write_local_windows,
+    Anchors, Clocks, Edge, Grid, Interval, List, LocalBuckets, LocalHops, LocalRows, OutOfRange, Precision,
+    RowGrids, Zone, bucket_local_rows, count_local_windows, write_local_windows,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -183,13 +183,15 @@ fn rows_agree(local: &LocalBuckets, (width, origin): (i128, i128), ts: &[i64], e
     let other = Interval { months: 0, days: 1, micros: 0 };
     let zones: Vec<u16> = (0..ts.len()).map(|row| u16::from(row % 5 == 0)).collect();
     let widths: Vec<Interval> = (0..ts.len()).map(|row| if row % 7 == 0 { other } else { width }).collect();
-    let known = [local.zone(), Arc::new(Zone::new(0, &[], false).expect("a clock"))];
+    let mut clocks = Clocks::default();
+    let utc = Arc::new(Zone::new(0, &[], false).expect("a clock"));
+    assert_eq!((clocks.place(&local.zone()), clocks.place(&utc)), (0, 1));
     let offsets = vec![offset; ts.len()];
     let anchors = Anchors::Offset(&offsets);
-    let rows = LocalRows { grids: RowGrids { widths: &widths, anchors }, zones: &zones, known: &known };
+    let rows = LocalRows { grids: RowGrids { widths: &widths, anchors }, zones: &zones };
     for edge in [Edge::Start, Edge::End] {
         let mut out = vec![0; ts.len()];
-        assert_eq!(bucket_local_rows(&rows, precision, edge, ts, None, &mut out), Ok(()));
+        assert_eq!(bucket_local_rows(&rows, &mut clocks, precision, edge, ts, None, &mut out), Ok(()));
         for row in (0..ts.len()).filter(|row| row % 5 != 0 && row % 7 != 0) {
             let (start, end) = expected[row];
             assert_eq!(i128::from(out[row]), if edge == Edge::Start { start } else { end }, "{}", ts[row]);

@@ -3,10 +3,9 @@
 use crate::local::Run;
 use crate::validity::is_valid;
 use crate::{
-    Anchors, Argument, Civil, Error, Grid, Hop, Interval, List, LocalBuckets, LocalGrid, Precision, Result,
-    Shape, Zone,
+    Anchors, Argument, Civil, Clocks, Error, Grid, Hop, Interval, List, LocalBuckets, LocalGrid, Precision,
+    Result, Shape, Zone,
 };
-use std::sync::Arc;
 
 /// Every local bucket that meets a range of time, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -180,10 +179,10 @@ pub enum LocalHops<'a> {
         sizes: &'a [Interval],
         /// Each row's anchor.
         anchors: Anchors<'a>,
-        /// Each row's zone: where it stands in `known`.
+        /// Each row's zone: its place among the clocks.
         zones: &'a [u16],
-        /// All zones of the rows.
-        known: &'a [Arc<Zone>],
+        /// The clocks of all zones.
+        clocks: &'a Clocks,
     },
 }
 
@@ -226,11 +225,11 @@ impl<'a> LocalHops<'a> {
             Self::One(buckets, count) => Ok((Buckets::Prepared(buckets), count)),
             // One window for the step that holds the timestamp; there are as many as steps follow.
             Self::Grow(step, _) => Ok((Buckets::Prepared(step), 1)),
-            Self::Rows { slides, sizes, anchors, zones, known } => {
+            Self::Rows { slides, sizes, anchors, zones, clocks } => {
                 let anchor = anchors.row_ticks(row, precision)?;
                 let count = local_hop(precision, Shape::Hop, slides[row], sizes[row])?;
                 let grid = precision.grid(Argument::Slide, slides[row], anchor)?;
-                Ok((Buckets::Grid(&known[usize::from(zones[row])], grid), count))
+                Ok((Buckets::Grid(clocks.zone(zones[row].into()), grid), count))
             }
         }
     }

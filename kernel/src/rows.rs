@@ -52,7 +52,7 @@ impl Anchors<'_> {
     }
 
     /// The anchors of some neighbouring rows.
-    fn of_rows(&self, rows: Range<usize>) -> Self {
+    pub(crate) fn of_rows(&self, rows: Range<usize>) -> Self {
         match self {
             Self::Epoch => Self::Epoch,
             Self::Offset(offsets) => Self::Offset(&offsets[rows]),
@@ -75,7 +75,7 @@ impl Anchors<'_> {
 impl RowGrids<'_> {
     #[cold]
     #[inline(never)]
-    fn grid(&self, row: usize, precision: Precision) -> Result<Grid> {
+    pub(crate) fn grid(&self, row: usize, precision: Precision) -> Result<Grid> {
         // An error in the width comes before one in the anchor, as it does at bind.
         precision.length_ticks(Argument::Width, self.widths[row])?;
         precision.grid(Argument::Width, self.widths[row], self.anchors.row_ticks(row, precision)?)
@@ -120,7 +120,7 @@ impl RowGrids<'_> {
 }
 
 /// Whether all rows have the arguments of the first.
-struct Uniform<'a>(&'a RowGrids<'a>);
+pub(crate) struct Uniform<'a>(pub(crate) &'a RowGrids<'a>);
 
 impl Kernel for Uniform<'_> {
     type Output = bool;

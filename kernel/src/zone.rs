@@ -37,24 +37,6 @@ pub(crate) struct Segment {
     pub(crate) back: i64,
 }
 
-/// A clock around an instant.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Near {
-    pub(crate) offset: i64,
-    /// From this reading on the clock shows none that it has shown before.
-    pub(crate) fresh: i64,
-    /// The reading at which the clock is set next.
-    pub(crate) end: i64,
-}
-
-impl Near {
-    #[inline(always)]
-    fn of(entry: &Entry, until: i64) -> Self {
-        let Entry { from, offset, top } = *entry;
-        Self { offset, fresh: top.max(from + offset), end: until + offset }
-    }
-}
-
 /// A time zone's wall clock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Zone {
@@ -62,15 +44,7 @@ pub struct Zone {
     /// How many of the last entries come again every [`CYCLE`].
     cycle: Option<usize>,
     most_back: i64,
-    slots: Vec<u16>,
 }
-
-/// Instants of the two centuries in which most rows lie are looked up by their slot of `2^20` seconds, twelve days.
-const SLOT_SHIFT: u32 = 20;
-/// 1900-01-01
-const SLOTS_FROM: i64 = -2_208_988_800;
-/// 2100-01-01
-const SLOTS_UNTIL: i64 = 4_102_444_800;
 
 impl Zone {
     /// The clock that shows the instant plus `first` seconds, until it is set by `changes`: each the instant, in seconds
@@ -104,15 +78,7 @@ impl Zone {
             }
         }
         let cycle = if repeats { Some(Self::cycle(&entries)?) } else { None };
-        let mut zone = Self { entries, cycle, most_back, slots: Vec::new() };
-        let mut index = zone.at(SLOTS_FROM);
-        for from in (SLOTS_FROM..SLOTS_UNTIL).step_by(1 << SLOT_SHIFT) {
-            while zone.entry(index + 1).from <= from {
-                index += 1;
-            }
-            zone.slots.push(u16::try_from(index).ok()?);
-        }
-        Some(zone)
+        Some(Self { entries, cycle, most_back })
     }
 
     /// How many entries before the last one lies the one that it repeats.
@@ -154,22 +120,6 @@ impl Zone {
                 find(instant - cycles * CYCLE) + cycles as usize * cycle
             }
             _ => find(instant),
-        }
-    }
-
-    /// The clock around an instant of the two centuries in which most lie, in no more steps than changes lie within twelve
-    /// days; `None` at other times, and after the last entry.
-    #[inline(always)]
-    pub(crate) fn near(&self, instant: i64) -> Option<Near> {
-        let slot = usize::try_from(instant.saturating_sub(SLOTS_FROM) >> SLOT_SHIFT).ok()?;
-        let mut rest = self.entries.get(usize::from(*self.slots.get(slot)?)..)?;
-        loop {
-            match rest {
-                [_, next, ..] if next.from <= instant => rest = &rest[1..],
-                [entry, next, ..] => return Some(Near::of(entry, next.from)),
-                [last] if self.cycle.is_none() => return Some(Near::of(last, FAR)),
-                _ => return None,
-            }
         }
     }
 

@@ -6,6 +6,7 @@ use super::value::Parameter;
 use crate::error::{Error, Result};
 use kernel::{Interval, List, is_valid};
 use libduckdb_sys as sys;
+use std::hash::{Hash, Hasher};
 use std::sync::OnceLock;
 
 /// The type of an argument, and how the engine stores it.
@@ -47,6 +48,22 @@ impl ColumnType {
 
     pub(super) const fn is_any(&self) -> bool {
         self.id == sys::DUCKDB_TYPE_DUCKDB_TYPE_ANY
+    }
+}
+
+/// A text of up to 32 bytes, of a size that is always the same: words that hold all of its bytes, some of them twice. Behind a
+/// short text there may be anything, so that two keys may mean one text, but no key two.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Key {
+    length: usize,
+    words: [u64; 4],
+}
+
+impl Hash for Key {
+    /// Word by word, which stay in registers: what is written as words and read as bytes at once makes a processor wait.
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.words.iter().for_each(|&word| state.write_u64(word));
     }
 }
 
@@ -152,6 +169,36 @@ impl<'a> Chunk<'a> {
                     string.value.pointer.ptr.cast_const()
                 };
                 std::slice::from_raw_parts(data.cast::<u8>(), length)
+            }
+        }
+    }
+
+    /// The text of an argument in each row, a VARCHAR, as a key; `None` for one of more than 32 bytes. To be asked of valid
+    /// rows only. Without a branch, since lengths come in no order.
+    pub(crate) fn keys(&self, parameter: Parameter) -> impl Fn(usize) -> Option<Key> {
+        self.require(parameter, Storage::Text);
+        let (len, validity) = (self.len, self.validity(parameter));
+        // SAFETY: the vector is alive and stored as `duckdb_string_t`, as was just checked.
+        let strings = unsafe {
+            sys::duckdb_vector_get_data(self.vector(parameter.index)).cast::<sys::duckdb_string_t>()
+        };
+        move |row| {
+            assert!(row < len && is_valid(validity, row), "row {row} of {len}");
+            // SAFETY: the vector holds `len` strings, and that of a valid row is initialised; both of the union's forms begin
+            // with the length. Up to twelve bytes live in the string itself, all twelve of which are read, at 0 and 4; more
+            // live in a buffer, whose words from 0 to 8 bytes before the end, or before the 32nd byte, are read.
+            unsafe {
+                let string = &*strings.add(row);
+                let length = string.value.inlined.length as usize;
+                let is_inlined = length <= string.value.inlined.inlined.len();
+                let (inlined, pointer) =
+                    (string.value.inlined.inlined.as_ptr(), string.value.pointer.ptr.cast_const());
+                let data = if is_inlined { inlined } else { pointer }.cast::<u8>();
+                let read = length.min(32);
+                let at = if is_inlined { [0, 0, 4] } else { [8.min(read - 8), read.max(16) - 16, read - 8] };
+                let word = |at| data.add(at).cast::<u64>().read_unaligned();
+                let [second, third, last] = at.map(word);
+                (length <= 32).then_some(Key { length, words: [word(0), second, third, last] })
             }
         }
     }

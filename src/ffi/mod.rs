@@ -25,7 +25,7 @@ mod table;
 mod value;
 
 pub(crate) use aggregate::{Aggregate, States};
-pub(crate) use chunk::Chunk;
+pub(crate) use chunk::{Chunk, Key};
 pub(crate) use contain::contained;
 pub(crate) use entry::{Access, AggregateOverloads, Info, Registry, load};
 pub(crate) use fault::point as fault_point;

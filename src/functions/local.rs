@@ -5,10 +5,10 @@ use super::hop::{self, HopWindows};
 use super::overloads::{anchor_ticks, anchors, no_clock, signature};
 use super::types::{Timestamp, Type};
 use crate::error::{Argument, Error, LoadError, Result};
-use crate::ffi::{Arguments, Chunk, Constant, Output, Parameter, Registry, Room, Scalar, TICKS};
+use crate::ffi::{Arguments, Chunk, Constant, Key, Output, Parameter, Registry, Room, Scalar, TICKS};
 use foldhash::fast::FixedState;
 use kernel::{
-    Edge, Grid, Hop, LocalBuckets, LocalHops, LocalRows, RowGrids, Shape, Zone, bucket_local_rows,
+    Clocks, Edge, Grid, Hop, LocalBuckets, LocalHops, LocalRows, RowGrids, Shape, Zone, bucket_local_rows,
     count_local_windows, is_valid, local_hop, write_local_windows,
 };
 use std::cell::RefCell;
@@ -125,9 +125,17 @@ impl Scalar for LocalBucket {
         }
         let anchors = anchors(input, ANCHOR, reading(self.timestamp)).map_err(anchor_error)?;
         let grids = RowGrids { widths: input.intervals(WIDTH)?, anchors };
-        with_zones(input, ZONE, validity, |zones, known, until| {
-            let rows = LocalRows { grids, zones, known };
-            Ok(bucket_local_rows(&rows, precision, self.edge, &ts[..until], validity, &mut out[..until])?)
+        with_zones(input, ZONE, validity, |zones, clocks, until| {
+            let rows = LocalRows { grids, zones };
+            Ok(bucket_local_rows(
+                &rows,
+                clocks,
+                precision,
+                self.edge,
+                &ts[..until],
+                validity,
+                &mut out[..until],
+            )?)
         })
     }
 }
@@ -222,8 +230,8 @@ impl Scalar for LocalHop {
         let validity = output.lists_and_validity().1.map(<[u64]>::to_vec);
         let anchors = anchors(input, Self::ANCHOR, reading(self.timestamp)).map_err(anchor_error)?;
         let (slides, sizes) = (input.intervals(self.step())?, input.intervals(Self::SIZE)?);
-        with_zones(input, Self::ZONE, validity.as_deref(), |zones, known, until| {
-            let hops = LocalHops::Rows { slides, sizes, anchors, zones, known };
+        with_zones(input, Self::ZONE, validity.as_deref(), |zones, clocks, until| {
+            let hops = LocalHops::Rows { slides, sizes, anchors, zones, clocks };
             self.write(&hops, input, until, output)
         })
     }
@@ -264,8 +272,8 @@ pub(super) fn known_zone(arguments: &Arguments<'_>, parameter: Parameter) -> Res
 /// The zones that a thread has met in columns, so that a row costs a look at its name and no lock.
 #[derive(Default)]
 struct Met {
-    by_name: HashMap<Box<[u8]>, u16, FixedState>,
-    zones: Vec<Arc<Zone>>,
+    places: HashMap<Key, u16, FixedState>,
+    clocks: Clocks,
     /// The zone of each row of a chunk.
     rows: Vec<u16>,
 }
@@ -274,49 +282,58 @@ impl Met {
     /// More names than there are, in any one way to write each; offsets to the second are met no more often than that.
     const MOST: usize = 4_096;
 
-    fn place(&mut self, name: &[u8]) -> Result<u16> {
-        if let Some(place) = self.by_name.get(name) {
-            return Ok(*place);
-        }
-        let zone = zone_of(&String::from_utf8_lossy(name))?;
-        let place = self.zones.len() as u16;
-        self.zones.push(zone);
-        self.by_name.insert(name.into(), place);
+    /// The place of a zone of which no row was met yet.
+    #[cold]
+    fn meet(&mut self, name: &str, key: Option<Key>) -> Result<u16> {
+        let place = self.clocks.place(&zone_of(name)?) as u16;
+        self.places.extend(key.map(|key| (key, place)));
         Ok(place)
     }
 }
 
-/// Looks up the zone of each valid row, and hands `run` where each stands, among which zones, and how many rows that is: all,
+/// Looks up the zone of each valid row, and hands `run` where each stands, among which clocks, and how many rows that is: all,
 /// or those before one whose name is unknown. That row's error comes after `run`'s.
 pub(super) fn with_zones(
     input: &Chunk<'_>,
     parameter: Parameter,
     validity: Option<&[u64]>,
-    run: impl FnOnce(&[u16], &[Arc<Zone>], usize) -> Result<()>,
+    run: impl FnOnce(&[u16], &mut Clocks, usize) -> Result<()>,
 ) -> Result<()> {
     thread_local! {
         static MET: RefCell<Met> = RefCell::default();
     }
     MET.with_borrow_mut(|met| {
         // A chunk adds no more names than it has rows, so that places fit their type.
-        if met.zones.len() > Met::MOST {
+        if met.places.len().max(met.clocks.len()) > Met::MOST {
             *met = Met::default();
         }
-        let name = input.bytes(parameter);
+        let (key, name) = (input.keys(parameter), input.texts(parameter));
         let mut rows = std::mem::take(&mut met.rows);
         rows.clear();
         let mut unknown = Ok(());
-        for row in 0..input.len() {
-            let place = if is_valid(validity, row) { met.place(name(row)) } else { Ok(0) };
-            match place {
-                Ok(place) => rows.push(place),
-                Err(error) => {
-                    unknown = Err(error);
-                    break;
+        // All keys of some rows before the first is looked up: a processor waits for what it has just written in other pieces.
+        let mut keys = [None; 64];
+        'blocks: for from in (0..input.len()).step_by(keys.len()) {
+            let block = from..input.len().min(from + keys.len());
+            for (slot, row) in keys.iter_mut().zip(block.clone()) {
+                *slot = if is_valid(validity, row) { key(row) } else { None };
+            }
+            for (found, row) in keys.iter().zip(block) {
+                let place = match found.as_ref().and_then(|key| met.places.get(key)) {
+                    Some(&place) => Ok(place),
+                    None if is_valid(validity, row) => met.meet(name(row), *found),
+                    None => Ok(0),
+                };
+                match place {
+                    Ok(place) => rows.push(place),
+                    Err(error) => {
+                        unknown = Err(error);
+                        break 'blocks;
+                    }
                 }
             }
         }
-        let result = run(&rows, &met.zones, rows.len());
+        let result = run(&rows, &mut met.clocks, rows.len());
         met.rows = rows;
         result.and(unknown)
     })
