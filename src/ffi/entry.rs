@@ -3,7 +3,9 @@
 use super::aggregate::{self, Aggregate};
 use super::contain::contain;
 use super::fault;
-use super::handles::{AggregateFunctionSet, Connection, ScalarFunction, ScalarFunctionSet};
+use super::handles::{
+    AggregateFunction, AggregateFunctionSet, Connection, ScalarFunction, ScalarFunctionSet,
+};
 use super::scalar::{self, Scalar, Signature};
 use super::table::{self, Parameters, Table};
 use crate::error::LoadError;
@@ -180,12 +182,15 @@ impl AggregateOverloads<'_> {
     /// Adds an overload, unless the running engine lacks one of its types.
     pub(crate) fn with<A: Aggregate>(self, overload: Option<(Signature, A)>) -> Result<Self, LoadError> {
         if let Some((signature, aggregate)) = overload {
-            let function = aggregate::build(self.name, &signature, aggregate);
-            // SAFETY: the set and the function are alive; the set keeps a copy, which shares the extra info.
-            let state = unsafe { sys::duckdb_add_aggregate_function_to_set(self.set.raw(), function.raw()) };
-            self.checked(state)?;
+            self.add(&aggregate::build(self.name, &signature, aggregate))?;
         }
         Ok(self)
+    }
+
+    fn add(&self, function: &AggregateFunction) -> Result<(), LoadError> {
+        // SAFETY: the set and the function are alive; the set keeps a copy, which shares the extra info.
+        let state = unsafe { sys::duckdb_add_aggregate_function_to_set(self.set.raw(), function.raw()) };
+        self.checked(state)
     }
 
     /// Adds the function.

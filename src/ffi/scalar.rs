@@ -10,6 +10,7 @@ use super::value::{Given, Parameter};
 use crate::error::{Argument, Error, Result};
 use kernel::Interval;
 use libduckdb_sys as sys;
+use std::any::Any;
 use std::ffi::{CStr, c_void};
 
 /// One overload of a scalar function: what to do with its calls.
@@ -54,18 +55,48 @@ impl Declared {
     }
 }
 
+/// A [`Scalar`] whose plan has no type, so that the callbacks are compiled once for all.
+trait Erased: Send + Sync {
+    fn bind(&self, arguments: &Arguments<'_>) -> Result<Box<dyn Plan>>;
+    fn execute(&self, plan: Option<&dyn Any>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()>;
+}
+
+impl<S: Scalar> Erased for S {
+    fn bind(&self, arguments: &Arguments<'_>) -> Result<Box<dyn Plan>> {
+        Ok(Box::new(Scalar::bind(self, arguments)?))
+    }
+
+    fn execute(&self, plan: Option<&dyn Any>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
+        Scalar::execute(self, plan.and_then(|plan| plan.downcast_ref()), input, output)
+    }
+}
+
+trait Plan: Send + Sync {
+    fn copy(&self) -> Box<dyn Plan>;
+    fn as_any(&self) -> &dyn Any;
+}
+
+impl<P: Clone + Send + Sync + 'static> Plan for P {
+    fn copy(&self) -> Box<dyn Plan> {
+        Box::new(self.clone())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
 /// What the engine keeps for an overload and hands to each callback.
-struct Registered<S> {
+struct Registered {
     name: &'static CStr,
-    scalar: S,
+    scalar: Box<dyn Erased>,
     declared: Declared,
     result: Storage,
 }
 
 /// What the engine keeps for a call that is bound.
-#[derive(Clone)]
-struct Call<P> {
-    plan: P,
+struct Call {
+    plan: Box<dyn Plan>,
     columns: Vec<ColumnType>,
 }
 
@@ -93,25 +124,20 @@ pub(super) fn build<S: Scalar>(name: &'static CStr, signature: &Signature, scala
     let function = declare(name, signature);
     let raw = function.raw();
     let result = Storage::of(&signature.result);
-    let registered = Registered { name, scalar, declared: Declared::of(signature), result };
-    // SAFETY: the function is alive. The extra info is a box of `Registered<S>`, which the callbacks below read as such
+    let registered = Registered { name, scalar: Box::new(scalar), declared: Declared::of(signature), result };
+    // SAFETY: the function is alive. The extra info is a box of `Registered`, which the callbacks below read as such
     // and the engine frees with `drop_box`.
     unsafe {
-        sys::duckdb_scalar_function_set_extra_info(
-            raw,
-            give_away(registered),
-            Some(drop_box::<Registered<S>>),
-        );
-        sys::duckdb_scalar_function_set_bind(raw, Some(bind::<S>));
-        sys::duckdb_scalar_function_set_function(raw, Some(execute::<S>));
+        sys::duckdb_scalar_function_set_extra_info(raw, give_away(registered), Some(drop_box::<Registered>));
+        sys::duckdb_scalar_function_set_bind(raw, Some(bind));
+        sys::duckdb_scalar_function_set_function(raw, Some(execute));
     }
     function
 }
 
-unsafe extern "C" fn bind<S: Scalar>(info: sys::duckdb_bind_info) {
+unsafe extern "C" fn bind(info: sys::duckdb_bind_info) {
     // SAFETY: the engine keeps the extra info that `build` set for as long as the function exists.
-    let registered =
-        unsafe { &*sys::duckdb_scalar_function_bind_get_extra_info(info).cast::<Registered<S>>() };
+    let registered = unsafe { &*sys::duckdb_scalar_function_bind_get_extra_info(info).cast::<Registered>() };
     // SAFETY: the bind is running; the text is copied.
     let report = |text: &CStr| unsafe { sys::duckdb_scalar_function_bind_set_error(info, text.as_ptr()) };
     contain(registered.name, report, || {
@@ -120,32 +146,34 @@ unsafe extern "C" fn bind<S: Scalar>(info: sys::duckdb_bind_info) {
         let arguments = unsafe { Arguments::new(info, &registered.declared) };
         let plan = registered.scalar.bind(&arguments)?;
         let call = Call { plan, columns: arguments.columns() };
-        // SAFETY: the bind is running. The data is a box of `Call<S::Plan>`, which the engine copies and frees with
+        // SAFETY: the bind is running. The data is a box of `Call`, which the engine copies and frees with
         // the two functions given here.
         unsafe {
-            sys::duckdb_scalar_function_set_bind_data(info, give_away(call), Some(drop_box::<Call<S::Plan>>));
-            sys::duckdb_scalar_function_set_bind_data_copy(info, Some(copy::<Call<S::Plan>>));
+            sys::duckdb_scalar_function_set_bind_data(info, give_away(call), Some(drop_box::<Call>));
+            sys::duckdb_scalar_function_set_bind_data_copy(info, Some(copy));
         }
         Ok::<_, Error>(())
     });
 }
 
 /// Copies a call when the engine copies the expression that it belongs to; without this the copy would have none.
-unsafe extern "C" fn copy<C: Clone>(call: *mut c_void) -> *mut c_void {
+unsafe extern "C" fn copy(call: *mut c_void) -> *mut c_void {
     contain_quietly(std::ptr::null_mut(), || {
         fault::point("copy");
         // SAFETY: the engine passes the call that `bind` or this function made, or null.
-        unsafe { call.cast::<C>().as_ref() }.map_or(std::ptr::null_mut(), |call| give_away(call.clone()))
+        unsafe { call.cast::<Call>().as_ref() }.map_or(std::ptr::null_mut(), |call| {
+            give_away(Call { plan: (*call.plan).copy(), columns: call.columns.clone() })
+        })
     })
 }
 
-unsafe extern "C" fn execute<S: Scalar>(
+unsafe extern "C" fn execute(
     info: sys::duckdb_function_info,
     input: sys::duckdb_data_chunk,
     output: sys::duckdb_vector,
 ) {
     // SAFETY: the engine keeps the extra info that `build` set for as long as the function exists.
-    let registered = unsafe { &*sys::duckdb_scalar_function_get_extra_info(info).cast::<Registered<S>>() };
+    let registered = unsafe { &*sys::duckdb_scalar_function_get_extra_info(info).cast::<Registered>() };
     // SAFETY: the call is running; the text is copied.
     let report = |text: &CStr| unsafe { sys::duckdb_scalar_function_set_error(info, text.as_ptr()) };
     contain(registered.name, report, || {
@@ -155,7 +183,7 @@ unsafe extern "C" fn execute<S: Scalar>(
         // the chunk's rows. The output is of the type that the function was registered with, and so is each argument
         // that the engine casts; one that it does not cast keeps the type that `bind` saw.
         unsafe {
-            let call = sys::duckdb_scalar_function_get_bind_data(info).cast::<Call<S::Plan>>().as_ref();
+            let call = sys::duckdb_scalar_function_get_bind_data(info).cast::<Call>().as_ref();
             let of_vectors;
             let columns = match call {
                 Some(call) => &call.columns,
@@ -166,7 +194,7 @@ unsafe extern "C" fn execute<S: Scalar>(
             };
             let input = Chunk::new(input, columns);
             let mut output = Output::new(output, registered.result, input.len());
-            registered.scalar.execute(call.map(|call| &call.plan), &input, &mut output)
+            registered.scalar.execute(call.map(|call| (*call.plan).as_any()), &input, &mut output)
         }
     });
 }

@@ -17,6 +17,7 @@ use super::storage::Storage;
 use super::value::{Given, Parameter};
 use crate::error::{Error, Result};
 use libduckdb_sys as sys;
+use std::any::Any;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -51,9 +52,28 @@ pub(crate) struct Parameters {
     pub(crate) named: Vec<(&'static CStr, LogicalType)>,
 }
 
+/// A [`Table`] whose plan has no type, so that the callbacks are compiled once for all.
+trait Erased: Send + Sync {
+    fn bind(&self, arguments: &TableArguments) -> Result<Bound<Plan>>;
+    fn write(&self, plan: &Plan, rows: &mut Rows<'_>) -> Result<()>;
+}
+
+type Plan = Box<dyn Any + Send + Sync>;
+
+impl<T: Table> Erased for T {
+    fn bind(&self, arguments: &TableArguments) -> Result<Bound<Plan>> {
+        let Bound { plan, len, columns } = Table::bind(self, arguments)?;
+        Ok(Bound { plan: Box::new(plan), len, columns })
+    }
+
+    fn write(&self, plan: &Plan, rows: &mut Rows<'_>) -> Result<()> {
+        Table::write(self, plan.downcast_ref().expect("the plan that this table made"), rows)
+    }
+}
+
 /// What the engine keeps for a bound call.
-struct Call<P> {
-    plan: P,
+struct Call {
+    plan: Plan,
     len: u64,
     columns: Vec<(&'static CStr, Storage)>,
 }
@@ -62,18 +82,18 @@ struct Call<P> {
 struct Position(AtomicU64);
 
 /// What the engine keeps for a function and hands to each callback.
-struct Registered<T> {
+struct Registered {
     name: &'static CStr,
-    table: T,
+    table: Box<dyn Erased>,
 }
 
 /// Builds the engine's function object for `table`.
 pub(super) fn build<T: Table>(name: &'static CStr, parameters: &Parameters, table: T) -> TableFunction {
     let function = TableFunction::new();
     let raw = function.raw();
-    let registered = Registered { name, table };
+    let registered = Registered { name, table: Box::new(table) };
     // SAFETY: the function and the types are alive; names and types are copied. The extra info is a box of
-    // `Registered<T>`, which the callbacks below read as such and the engine frees with `drop_box`.
+    // `Registered`, which the callbacks below read as such and the engine frees with `drop_box`.
     unsafe {
         sys::duckdb_table_function_set_name(raw, name.as_ptr());
         for parameter in &parameters.positional {
@@ -82,21 +102,17 @@ pub(super) fn build<T: Table>(name: &'static CStr, parameters: &Parameters, tabl
         for (name, parameter) in &parameters.named {
             sys::duckdb_table_function_add_named_parameter(raw, name.as_ptr(), parameter.raw());
         }
-        sys::duckdb_table_function_set_extra_info(
-            raw,
-            give_away(registered),
-            Some(drop_box::<Registered<T>>),
-        );
-        sys::duckdb_table_function_set_bind(raw, Some(bind::<T>));
-        sys::duckdb_table_function_set_init(raw, Some(init::<T>));
-        sys::duckdb_table_function_set_function(raw, Some(produce::<T>));
+        sys::duckdb_table_function_set_extra_info(raw, give_away(registered), Some(drop_box::<Registered>));
+        sys::duckdb_table_function_set_bind(raw, Some(bind));
+        sys::duckdb_table_function_set_init(raw, Some(init));
+        sys::duckdb_table_function_set_function(raw, Some(produce));
     }
     function
 }
 
-unsafe extern "C" fn bind<T: Table>(info: sys::duckdb_bind_info) {
+unsafe extern "C" fn bind(info: sys::duckdb_bind_info) {
     // SAFETY: the engine keeps the extra info that `build` set for as long as the function exists.
-    let registered = unsafe { &*sys::duckdb_bind_get_extra_info(info).cast::<Registered<T>>() };
+    let registered = unsafe { &*sys::duckdb_bind_get_extra_info(info).cast::<Registered>() };
     // SAFETY: the bind is running; the text is copied.
     let report = |text: &CStr| unsafe { sys::duckdb_bind_set_error(info, text.as_ptr()) };
     contain(registered.name, report, || {
@@ -105,7 +121,7 @@ unsafe extern "C" fn bind<T: Table>(info: sys::duckdb_bind_info) {
         let Bound { plan, len, columns } = registered.table.bind(&unsafe { TableArguments::new(info) })?;
         let storages =
             columns.iter().map(|(name, logical_type)| (*name, Storage::of(logical_type))).collect();
-        // SAFETY: the bind is running; names and types are copied. The bind data is a box of `Call<T::Plan>`, which
+        // SAFETY: the bind is running; names and types are copied. The bind data is a box of `Call`, which
         // `produce` reads as such and the engine frees with `drop_box`.
         unsafe {
             for (name, logical_type) in &columns {
@@ -113,15 +129,15 @@ unsafe extern "C" fn bind<T: Table>(info: sys::duckdb_bind_info) {
             }
             sys::duckdb_bind_set_cardinality(info, len, true);
             let call = Call { plan, len, columns: storages };
-            sys::duckdb_bind_set_bind_data(info, give_away(call), Some(drop_box::<Call<T::Plan>>));
+            sys::duckdb_bind_set_bind_data(info, give_away(call), Some(drop_box::<Call>));
         }
         Ok::<_, Error>(())
     });
 }
 
-unsafe extern "C" fn init<T: Table>(info: sys::duckdb_init_info) {
+unsafe extern "C" fn init(info: sys::duckdb_init_info) {
     // SAFETY: the engine keeps the extra info that `build` set for as long as the function exists.
-    let registered = unsafe { &*sys::duckdb_init_get_extra_info(info).cast::<Registered<T>>() };
+    let registered = unsafe { &*sys::duckdb_init_get_extra_info(info).cast::<Registered>() };
     // SAFETY: the init is running; the text is copied.
     let report = |text: &CStr| unsafe { sys::duckdb_init_set_error(info, text.as_ptr()) };
     contain(registered.name, report, || {
@@ -134,9 +150,9 @@ unsafe extern "C" fn init<T: Table>(info: sys::duckdb_init_info) {
     });
 }
 
-unsafe extern "C" fn produce<T: Table>(info: sys::duckdb_function_info, output: sys::duckdb_data_chunk) {
+unsafe extern "C" fn produce(info: sys::duckdb_function_info, output: sys::duckdb_data_chunk) {
     // SAFETY: the engine keeps the extra info that `build` set for as long as the function exists.
-    let registered = unsafe { &*sys::duckdb_function_get_extra_info(info).cast::<Registered<T>>() };
+    let registered = unsafe { &*sys::duckdb_function_get_extra_info(info).cast::<Registered>() };
     // SAFETY: the call is running; the text is copied.
     let report = |text: &CStr| unsafe { sys::duckdb_function_set_error(info, text.as_ptr()) };
     contain(registered.name, report, || {
@@ -145,7 +161,7 @@ unsafe extern "C" fn produce<T: Table>(info: sys::duckdb_function_info, output: 
         // alive during the call, has the columns that `bind` added, and its flat vectors have room for a vector's
         // size of rows.
         unsafe {
-            let call = &*sys::duckdb_function_get_bind_data(info).cast::<Call<T::Plan>>();
+            let call = &*sys::duckdb_function_get_bind_data(info).cast::<Call>();
             let position = &*sys::duckdb_function_get_init_data(info).cast::<Position>();
             let most = sys::duckdb_vector_size();
             let from = position.0.fetch_add(most, Ordering::Relaxed).min(call.len);
