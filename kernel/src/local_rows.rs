@@ -7,7 +7,7 @@ use crate::clocks::Between;
 use crate::rows::{Grids, Uniform};
 use crate::simd::{Kernel, Level, run_at};
 use crate::slice::{BLOCK, Extremes};
-use crate::validity::{WORD, rows_of};
+use crate::validity::{WORD, rows_of, valid_rows};
 use crate::{Civil, Clocks, Edge, Error, LocalGrid, Precision, Result, RowGrids};
 
 /// A grid and a zone a row, of which the grids are not yet validated. All slices are as long as the timestamps.
@@ -42,9 +42,7 @@ pub fn bucket_local_rows(
 ) -> Result<()> {
     for from in (0..ts.len()).step_by(BLOCK) {
         let block = from..ts.len().min(from + BLOCK);
-        let RowGrids { widths, anchors } = rows.grids;
-        let grids = RowGrids { widths: &widths[block.clone()], anchors: anchors.of_rows(block.clone()) };
-        let rows = LocalRows { grids, zones: &rows.zones[block.clone()] };
+        let rows = LocalRows { grids: rows.grids.of_rows(block.clone()), zones: &rows.zones[block.clone()] };
         let validity = validity.map(|words| &words[from / WORD..]);
         bucket_block(&rows, clocks, precision, edge, &ts[block.clone()], validity, &mut out[block])?;
     }
@@ -62,14 +60,8 @@ fn bucket_block(
     out: &mut [i64],
 ) -> Result<()> {
     let LocalRows { grids, zones } = rows;
-    let mut left = [u64::MAX; BLOCK / WORD];
-    let left = &mut left[..ts.len().div_ceil(WORD)];
-    if let Some(validity) = validity {
-        left.copy_from_slice(&validity[..left.len()]);
-    }
-    if let (Some(last), rest @ 1..) = (left.last_mut(), ts.len() % WORD) {
-        *last &= (1 << rest) - 1;
-    }
+    let mut left = [0; BLOCK / WORD];
+    let left = valid_rows(&mut left, validity, ts.len());
     let Some(first) = rows_of(left).next() else { return Ok(()) };
     let level = Level::best();
     let extremes = run_at(level, Finite { ts, validity });

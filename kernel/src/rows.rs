@@ -8,7 +8,7 @@ use crate::error::{Argument, Result};
 use crate::mixed::{Codes, HEADS, Mixed};
 use crate::simd::{Kernel, Level, run_at};
 use crate::slice::{BLOCK, bucket_slice_at};
-use crate::validity::{WORD, rows_of};
+use crate::validity::{WORD, rows_of, valid_rows};
 use crate::{Anchor, Edge, Grid, Interval, OutOfRange, Precision};
 use std::ops::Range;
 
@@ -73,6 +73,11 @@ impl Anchors<'_> {
 }
 
 impl RowGrids<'_> {
+    /// The grids of some neighbouring rows.
+    pub(crate) fn of_rows(&self, rows: Range<usize>) -> Self {
+        Self { widths: &self.widths[rows.clone()], anchors: self.anchors.of_rows(rows) }
+    }
+
     #[cold]
     #[inline(never)]
     pub(crate) fn grid(&self, row: usize, precision: Precision) -> Result<Grid> {
@@ -208,8 +213,7 @@ pub(crate) fn bucket_rows_at(
 ) -> Result<()> {
     for from in (0..ts.len()).step_by(BLOCK) {
         let rows = from..ts.len().min(from + BLOCK);
-        let grids =
-            RowGrids { widths: &grids.widths[rows.clone()], anchors: grids.anchors.of_rows(rows.clone()) };
+        let grids = grids.of_rows(rows.clone());
         let validity = validity.map(|words| &words[from / WORD..]);
         bucket_block(level, &grids, precision, edge, &ts[rows.clone()], validity, &mut out[rows])?;
     }
@@ -226,15 +230,8 @@ fn bucket_block(
     validity: Option<&[u64]>,
     out: &mut [i64],
 ) -> Result<()> {
-    let words = ts.len().div_ceil(WORD);
-    let mut left = [u64::MAX; BLOCK / WORD];
-    let left = &mut left[..words];
-    if let Some(validity) = validity {
-        left.copy_from_slice(&validity[..words]);
-    }
-    if let (Some(last), rest @ 1..) = (left.last_mut(), ts.len() % WORD) {
-        *last &= (1 << rest) - 1;
-    }
+    let mut left = [0; BLOCK / WORD];
+    let left = valid_rows(&mut left, validity, ts.len());
     let Some(first) = rows_of(left).next() else { return Ok(()) };
     if run_at(level, Uniform(grids)) {
         let grid = grids.grid(first, precision)?;

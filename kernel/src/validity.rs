@@ -18,6 +18,20 @@ pub fn intersect(into: &mut [u64], validity: &[u64]) {
     }
 }
 
+/// Makes `mask` hold the valid ones of `len` rows; its first words, which have a bit for each.
+#[inline]
+pub(crate) fn valid_rows<'a>(mask: &'a mut [u64], validity: Option<&[u64]>, len: usize) -> &'a mut [u64] {
+    let mask = &mut mask[..len.div_ceil(WORD)];
+    match validity {
+        Some(validity) => mask.copy_from_slice(&validity[..mask.len()]),
+        None => mask.fill(u64::MAX),
+    }
+    if let (Some(last), rest @ 1..) = (mask.last_mut(), len % WORD) {
+        *last &= (1 << rest) - 1;
+    }
+    mask
+}
+
 /// The rows that `mask` holds, in order.
 #[inline]
 pub(crate) fn rows_of(mask: &[u64]) -> impl Iterator<Item = usize> {

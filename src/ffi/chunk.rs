@@ -143,39 +143,33 @@ impl<'a> Chunk<'a> {
 
     /// The text of an argument in each row, a VARCHAR. To be asked of valid rows only.
     pub(crate) fn texts(&self, parameter: Parameter) -> impl Fn(usize) -> &'a str {
-        let bytes = self.bytes(parameter);
-        move |row| std::str::from_utf8(bytes(row)).unwrap_or_default()
-    }
-
-    /// The bytes of an argument in each row, a VARCHAR: UTF-8. To be asked of valid rows only.
-    pub(crate) fn bytes(&self, parameter: Parameter) -> impl Fn(usize) -> &'a [u8] {
-        self.require(parameter, Storage::Text);
-        let (len, validity) = (self.len, self.validity(parameter));
-        // SAFETY: the vector is alive and stored as `duckdb_string_t`, as was just checked.
-        let strings = unsafe {
-            sys::duckdb_vector_get_data(self.vector(parameter.index)).cast::<sys::duckdb_string_t>()
-        };
+        let strings = self.strings(parameter);
         move |row| {
-            assert!(row < len && is_valid(validity, row), "row {row} of {len}");
-            // SAFETY: the vector holds `len` strings, and that of a valid row is initialised. Up to twelve bytes live in
-            // the string itself, more in a buffer of the vector, as `duckdb.h` says; for `'a` both. Both of the union's
-            // forms begin with the length.
-            unsafe {
-                let string = &*strings.add(row);
-                let length = string.value.inlined.length as usize;
-                let data = if length <= string.value.inlined.inlined.len() {
-                    string.value.inlined.inlined.as_ptr()
-                } else {
-                    string.value.pointer.ptr.cast_const()
-                };
-                std::slice::from_raw_parts(data.cast::<u8>(), length)
-            }
+            let (length, _, data) = place(strings(row));
+            // SAFETY: that many bytes are there for `'a`.
+            let bytes = unsafe { std::slice::from_raw_parts(data, length) };
+            std::str::from_utf8(bytes).unwrap_or_default()
         }
     }
 
     /// The text of an argument in each row, a VARCHAR, as a key; `None` for one of more than 32 bytes. To be asked of valid
     /// rows only. Without a branch, since lengths come in no order.
     pub(crate) fn keys(&self, parameter: Parameter) -> impl Fn(usize) -> Option<Key> {
+        let strings = self.strings(parameter);
+        move |row| {
+            let (length, is_inlined, data) = place(strings(row));
+            let read = length.min(32);
+            let at = if is_inlined { [0, 0, 4] } else { [8.min(read - 8), read.max(16) - 16, read - 8] };
+            // SAFETY: all twelve bytes of a string that holds its own are read, at 0 and 4; of a longer one, which has
+            // thirteen at least, the words from 0 to 8 bytes before the end, or before the 32nd byte.
+            let word = |at| unsafe { data.add(at).cast::<u64>().read_unaligned() };
+            let [second, third, last] = at.map(word);
+            (length <= 32).then_some(Key { length, words: [word(0), second, third, last] })
+        }
+    }
+
+    /// The engine's string in each row of a VARCHAR. To be asked of valid rows only.
+    fn strings(&self, parameter: Parameter) -> impl Fn(usize) -> &'a sys::duckdb_string_t + use<'a> {
         self.require(parameter, Storage::Text);
         let (len, validity) = (self.len, self.validity(parameter));
         // SAFETY: the vector is alive and stored as `duckdb_string_t`, as was just checked.
@@ -184,22 +178,8 @@ impl<'a> Chunk<'a> {
         };
         move |row| {
             assert!(row < len && is_valid(validity, row), "row {row} of {len}");
-            // SAFETY: the vector holds `len` strings, and that of a valid row is initialised; both of the union's forms begin
-            // with the length. Up to twelve bytes live in the string itself, all twelve of which are read, at 0 and 4; more
-            // live in a buffer, whose words from 0 to 8 bytes before the end, or before the 32nd byte, are read.
-            unsafe {
-                let string = &*strings.add(row);
-                let length = string.value.inlined.length as usize;
-                let is_inlined = length <= string.value.inlined.inlined.len();
-                let (inlined, pointer) =
-                    (string.value.inlined.inlined.as_ptr(), string.value.pointer.ptr.cast_const());
-                let data = if is_inlined { inlined } else { pointer }.cast::<u8>();
-                let read = length.min(32);
-                let at = if is_inlined { [0, 0, 4] } else { [8.min(read - 8), read.max(16) - 16, read - 8] };
-                let word = |at| data.add(at).cast::<u64>().read_unaligned();
-                let [second, third, last] = at.map(word);
-                (length <= 32).then_some(Key { length, words: [word(0), second, third, last] })
-            }
+            // SAFETY: the vector holds `len` strings for `'a`, and that of a valid row is initialised.
+            unsafe { &*strings.add(row) }
         }
     }
 
@@ -302,6 +282,20 @@ impl<'a> Chunk<'a> {
             let words = sys::duckdb_vector_get_validity(self.vector(index));
             (!words.is_null()).then(|| slice(words, words_for(self.len)))
         }
+    }
+}
+
+/// How many bytes a string has, whether it holds them itself, and where they are: up to twelve in the string, more in a buffer
+/// of its vector, as `duckdb.h` says.
+#[inline(always)]
+fn place(string: &sys::duckdb_string_t) -> (usize, bool, *const u8) {
+    // SAFETY: both of the union's forms begin with the length, which says which of them it is.
+    unsafe {
+        let length = string.value.inlined.length as usize;
+        let is_inlined = length <= string.value.inlined.inlined.len();
+        let (inlined, pointer) =
+            (string.value.inlined.inlined.as_ptr(), string.value.pointer.ptr.cast_const());
+        (length, is_inlined, if is_inlined { inlined } else { pointer }.cast::<u8>())
     }
 }
 
