@@ -13,20 +13,10 @@
 
 use crate::error::{Argument, Error, Result};
 use crate::grid::Divisor;
+use crate::lists::{List, fill_lists, size_lists};
 use crate::rows::Anchors;
 use crate::slice::Extremes;
-use crate::validity::is_valid;
 use crate::{Civil, Grid, Interval, Precision, Steps};
-
-/// Where a row's list stands among all elements. Its layout is that of `duckdb_list_entry`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[repr(C)]
-pub struct List {
-    /// The index of its first element.
-    pub offset: u64,
-    /// How many elements.
-    pub length: u64,
-}
 
 /// How the windows around a timestamp lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -194,18 +184,6 @@ impl Narrow<'_> {
         };
         (start as i64, end as i64)
     }
-
-    /// Writes where each row's windows stand, and gives the number of all.
-    #[inline(always)]
-    fn count_rows(&self, ts: &[i64], validity: Option<&[u64]>, lists: &mut [List]) -> u64 {
-        let mut total = 0;
-        for (row, (&ts, list)) in ts.iter().zip(lists).enumerate() {
-            let length = if is_valid(validity, row) { self.count(ts) } else { 0 };
-            *list = List { offset: total, length };
-            total += length;
-        }
-        total
-    }
 }
 
 /// The windows that apply to each row.
@@ -282,32 +260,20 @@ pub fn count_windows(
     validity: Option<&[u64]>,
     lists: &mut [List],
 ) -> Result<u64> {
-    let lists = &mut lists[..ts.len()];
     if let Some(narrow) = hops.all_finite(precision, ts, validity) {
-        return Ok(narrow.count_rows(ts, validity, lists));
+        return size_lists(ts, validity, lists, |_, ts| Ok(narrow.count(ts)));
     }
-    let mut total = 0;
     let mut previous = None;
-    for (row, (&ts, list)) in ts.iter().zip(lists).enumerate() {
-        *list = List { offset: total, length: 0 };
-        if !is_valid(validity, row) {
-            continue;
-        }
+    size_lists(ts, validity, lists, |row, ts| {
         let hop = hops.of_row(row, precision, previous)?;
         previous = Some((row, hop));
-        list.length = if Precision::is_infinite(ts) {
-            1
-        } else {
-            let out_of_range =
-                || Error::WindowOutOfRange { argument: Argument::Ts, value: Civil { tick: ts, precision } };
-            match hop.count(ts) {
-                0 => 0,
-                _ => hop.bounds(precision, ts).ok_or_else(out_of_range)?.0.len(),
-            }
-        };
-        total += list.length;
-    }
-    Ok(total)
+        let out_of_range =
+            || Error::WindowOutOfRange { argument: Argument::Ts, value: Civil { tick: ts, precision } };
+        match hop.count(ts) {
+            0 => Ok(0),
+            _ => Ok(hop.bounds(precision, ts).ok_or_else(out_of_range)?.0.len()),
+        }
+    })
 }
 
 /// Writes the bounds of every window, where `lists` says, as [`count_windows`] sized them from the same arguments.
@@ -331,43 +297,29 @@ pub fn write_windows(
         && let Some(narrow) = hop.narrow()
     {
         let steps = hop.steps();
-        return write_rows(ts, lists, starts, ends, |_, ts, count| Ok((narrow.first(ts, count), steps)));
+        return fill_lists(ts, lists, starts, ends, |_, ts, starts, ends| {
+            write_steps(narrow.first(ts, starts.len() as u64), steps, starts, ends);
+            Ok(())
+        });
     }
     let mut previous = None;
-    write_rows(ts, lists, starts, ends, |row, ts, count| {
+    fill_lists(ts, lists, starts, ends, |row, ts, starts, ends| {
         let hop = hops.of_row(row, precision, previous)?;
         previous = Some((row, hop));
-        let (start, end) = hop.first(ts, count);
-        Ok(((start as i64, end as i64), hop.steps()))
+        let (start, end) = hop.first(ts, starts.len() as u64);
+        write_steps((start as i64, end as i64), hop.steps(), starts, ends);
+        Ok(())
     })
 }
 
-/// Writes the windows of each row, of which `first` gives the first start and end, and how far apart the others are.
-/// All is modulo 2^64, which is exact: every bound fits an `i64`.
+/// Writes the first start and the first end, and what follows each at its step. All is modulo 2^64, which is exact: every bound
+/// fits an `i64`.
 #[inline(always)]
-fn write_rows(
-    ts: &[i64],
-    lists: &[List],
-    starts: &mut [i64],
-    ends: &mut [i64],
-    mut first: impl FnMut(usize, i64, u64) -> Result<((i64, i64), (i128, i128))>,
-) -> Result<()> {
-    for (row, (&ts, list)) in ts.iter().zip(lists).enumerate() {
-        if list.length == 0 {
-            continue;
-        }
-        let elements = list.offset as usize..(list.offset + list.length) as usize;
-        let (starts, ends) = (&mut starts[elements.clone()], &mut ends[elements]);
-        if Precision::is_infinite(ts) {
-            (starts[0], ends[0]) = (ts, ts);
-            continue;
-        }
-        let ((mut start, mut end), (step_start, step_end)) = first(row, ts, list.length)?;
-        for (out_start, out_end) in starts.iter_mut().zip(ends) {
-            (*out_start, *out_end) = (start, end);
-            start = start.wrapping_add(step_start as i64);
-            end = end.wrapping_add(step_end as i64);
-        }
+fn write_steps(first: (i64, i64), steps: (i128, i128), starts: &mut [i64], ends: &mut [i64]) {
+    let ((mut start, mut end), (step_start, step_end)) = (first, steps);
+    for (out_start, out_end) in starts.iter_mut().zip(ends) {
+        (*out_start, *out_end) = (start, end);
+        start = start.wrapping_add(step_start as i64);
+        end = end.wrapping_add(step_end as i64);
     }
-    Ok(())
 }

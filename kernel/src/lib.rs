@@ -35,6 +35,7 @@
 //! largest valid value.
 
 mod arguments;
+mod blocks;
 mod civil;
 mod clocks;
 mod error;
@@ -44,6 +45,7 @@ mod gaps_tests;
 mod grid;
 mod hop;
 mod interval;
+mod lists;
 mod local;
 mod local_rows;
 mod local_slice;
@@ -76,8 +78,9 @@ pub use clocks::Clocks;
 pub use error::{Argument, Error, Result};
 pub use gaps::{Fraction, Ordered, Piece, next_known, order_rows, previous_known, sessions, starts_between};
 pub use grid::{Edge, Grid};
-pub use hop::{Hop, Hops, List, Shape, count_windows, write_windows};
+pub use hop::{Hop, Hops, Shape, count_windows, write_windows};
 pub use interval::Interval;
+pub use lists::List;
 pub use local::LocalGrid;
 pub use local_rows::{LocalRows, bucket_local_rows};
 pub use local_slice::LocalBuckets;

@@ -3,10 +3,11 @@
 //! Each row looks up its own zone's clock. Most buckets lie between two changes of the clock, where they are those of a plain
 //! grid: where all rows of a block have the same one, a loop without branches settles those. Others are worked out.
 
+use crate::blocks::{BLOCK, Rows, blocks};
 use crate::clocks::Between;
 use crate::rows::{Grids, Uniform};
 use crate::simd::{Kernel, Level, run_at};
-use crate::slice::{BLOCK, Extremes};
+use crate::slice::Extremes;
 use crate::validity::{WORD, rows_of, valid_rows};
 use crate::{Civil, Clocks, Edge, Error, LocalGrid, Precision, Result, RowGrids};
 
@@ -40,11 +41,9 @@ pub fn bucket_local_rows(
     validity: Option<&[u64]>,
     out: &mut [i64],
 ) -> Result<()> {
-    for from in (0..ts.len()).step_by(BLOCK) {
-        let block = from..ts.len().min(from + BLOCK);
-        let rows = LocalRows { grids: rows.grids.of_rows(block.clone()), zones: &rows.zones[block.clone()] };
-        let validity = validity.map(|words| &words[from / WORD..]);
-        bucket_block(&rows, clocks, precision, edge, &ts[block.clone()], validity, &mut out[block])?;
+    for Rows { range, ts, validity, out } in blocks(ts, validity, out) {
+        let rows = LocalRows { grids: rows.grids.of_rows(range.clone()), zones: &rows.zones[range] };
+        bucket_block(&rows, clocks, precision, edge, ts, validity, out)?;
     }
     Ok(())
 }

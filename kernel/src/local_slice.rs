@@ -16,11 +16,12 @@
 //! Rows before or after all runs (the ends of the type's range, infinities, and where a rule goes on for centuries) are
 //! worked out one at a time.
 
+use crate::blocks::{Rows, blocks};
 use crate::grid::Divisor;
 use crate::local::Run;
 use crate::simd::{Kernel, Level, run_at};
-use crate::slice::{BLOCK, Extremes, Floor, Units};
-use crate::validity::{WORD, is_valid};
+use crate::slice::{Extremes, Floor, Units};
+use crate::validity::is_valid;
 use crate::{Edge, Grid, LocalGrid, OutOfRange, Precision, Zone};
 use std::sync::Arc;
 
@@ -127,9 +128,7 @@ impl LocalBuckets {
         validity: Option<&[u64]>,
         out: &mut [i64],
     ) -> Result<(), OutOfRange> {
-        let out = &mut out[..ts.len()];
-        for (index, (ts, out)) in ts.chunks(BLOCK).zip(out.chunks_mut(BLOCK)).enumerate() {
-            let validity = validity.map(|words| &words[index * (BLOCK / WORD)..]);
+        for Rows { range, ts, validity, out } in blocks(ts, validity, out) {
             out.copy_from_slice(ts);
             let extremes = run_at(level, Scan { ts: out, validity });
             let (low, high) = (extremes.lowest, extremes.highest);
@@ -146,7 +145,7 @@ impl LocalBuckets {
                         run_at(level, Many { runs: &self.runs, divisor, edge, ticks: out });
                     }
                     self.outside(edge, ts, validity, out)
-                        .map_err(|row| OutOfRange { row: index * BLOCK + row })?;
+                        .map_err(|row| OutOfRange { row: range.start + row })?;
                 }
             }
         }

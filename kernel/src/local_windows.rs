@@ -1,10 +1,10 @@
 //! Windows of local buckets: the buckets of a range, and those of so many buckets in a row around each timestamp.
 
+use crate::lists::{List, fill_lists, size_lists};
 use crate::local::Run;
-use crate::validity::is_valid;
 use crate::{
-    Anchors, Argument, Civil, Clocks, Error, Grid, Hop, Interval, List, LocalBuckets, LocalGrid, Precision,
-    Result, Shape, Zone,
+    Anchors, Argument, Civil, Clocks, Error, Grid, Hop, Interval, LocalBuckets, LocalGrid, Precision, Result,
+    Shape, Zone,
 };
 
 /// Every local bucket that meets a range of time, in order.
@@ -293,17 +293,7 @@ pub fn count_local_windows(
     validity: Option<&[u64]>,
     lists: &mut [List],
 ) -> Result<u64> {
-    let mut total = 0;
-    for (row, (&ts, list)) in ts.iter().zip(lists).enumerate() {
-        let length = match () {
-            () if !is_valid(validity, row) => 0,
-            () if Precision::is_infinite(ts) => 1,
-            () => hops.windows(row, precision, ts, None)?,
-        };
-        *list = List { offset: total, length };
-        total += length;
-    }
-    Ok(total)
+    size_lists(ts, validity, lists, |row, ts| hops.windows(row, precision, ts, None))
 }
 
 /// Writes the bounds of every window, where `lists` says, as [`count_local_windows`] sized them from the same arguments.
@@ -323,14 +313,7 @@ pub fn write_local_windows(
     starts: &mut [i64],
     ends: &mut [i64],
 ) -> Result<()> {
-    for (row, (&ts, list)) in ts.iter().zip(lists).enumerate().filter(|(_, (_, list))| list.length > 0) {
-        let elements = list.offset as usize..(list.offset + list.length) as usize;
-        let (starts, ends) = (&mut starts[elements.clone()], &mut ends[elements]);
-        if Precision::is_infinite(ts) {
-            (starts[0], ends[0]) = (ts, ts);
-        } else {
-            hops.windows(row, precision, ts, Some((starts, ends)))?;
-        }
-    }
-    Ok(())
+    fill_lists(ts, lists, starts, ends, |row, ts, starts, ends| {
+        hops.windows(row, precision, ts, Some((starts, ends))).map(drop)
+    })
 }

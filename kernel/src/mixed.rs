@@ -8,8 +8,9 @@
 //! The rows are changed where they lie, in the output, as in [`bucket_slice`](crate::bucket_slice). A row without a head is
 //! left as it is, so that another pass, with other heads, finds its timestamp there.
 
+use crate::blocks::BLOCK;
 use crate::simd::{Kernel, Level, run_at};
-use crate::slice::{BLOCK, Extremes, Units};
+use crate::slice::{Extremes, Units};
 use crate::validity::WORD;
 use crate::{Anchors, Edge, Grid, Interval, Precision, RowGrids};
 

@@ -4,10 +4,11 @@
 //! the slice kernel; where they have a few, passes over the block take the rows of four grids at a time, in whatever order
 //! they come. Rows whose arguments few others share are left for the end, one by one, with the grids met last kept at hand.
 
+use crate::blocks::{BLOCK, Rows, blocks};
 use crate::error::{Argument, Result};
 use crate::mixed::{Codes, HEADS, Mixed};
 use crate::simd::{Kernel, Level, run_at};
-use crate::slice::{BLOCK, bucket_slice_at};
+use crate::slice::bucket_slice_at;
 use crate::validity::{WORD, rows_of, valid_rows};
 use crate::{Anchor, Edge, Grid, Interval, OutOfRange, Precision};
 use std::ops::Range;
@@ -211,11 +212,8 @@ pub(crate) fn bucket_rows_at(
     validity: Option<&[u64]>,
     out: &mut [i64],
 ) -> Result<()> {
-    for from in (0..ts.len()).step_by(BLOCK) {
-        let rows = from..ts.len().min(from + BLOCK);
-        let grids = grids.of_rows(rows.clone());
-        let validity = validity.map(|words| &words[from / WORD..]);
-        bucket_block(level, &grids, precision, edge, &ts[rows.clone()], validity, &mut out[rows])?;
+    for Rows { range, ts, validity, out } in blocks(ts, validity, out) {
+        bucket_block(level, &grids.of_rows(range), precision, edge, ts, validity, out)?;
     }
     Ok(())
 }

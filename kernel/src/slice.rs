@@ -20,6 +20,7 @@
 //! it never matters, and a stretch of an hour's buckets in nanoseconds may be 2^65 ticks long before `f64` is too
 //! narrow.
 
+use crate::blocks::{BLOCK, Rows, blocks};
 use crate::grid::Divisor;
 use crate::simd::{Kernel, Level, run_at};
 use crate::validity::{WORD, is_valid};
@@ -39,9 +40,6 @@ impl OutOfRange {
         Error::OutOfRange { edge, value: Civil { tick: ts[self.row], precision } }
     }
 }
-
-/// Rows handled at once: DuckDB's vector size, whose input and output fit the first-level cache together.
-pub(crate) const BLOCK: usize = 2_048;
 
 /// Writes to `out` the `edge` of the bucket that each of `ts` lies in.
 ///
@@ -86,11 +84,9 @@ pub(crate) fn bucket_slice_at(
     validity: Option<&[u64]>,
     out: &mut [i64],
 ) -> Result<(), OutOfRange> {
-    let out = &mut out[..ts.len()];
-    for (index, (ts, out)) in ts.chunks(BLOCK).zip(out.chunks_mut(BLOCK)).enumerate() {
-        let validity = validity.map(|words| &words[index * (BLOCK / WORD)..]);
+    for Rows { range, ts, validity, out } in blocks(ts, validity, out) {
         let block = Block { grid, precision, edge, ts, validity, out };
-        run_at(level, block).map_err(|OutOfRange { row }| OutOfRange { row: index * BLOCK + row })?;
+        run_at(level, block).map_err(|OutOfRange { row }| OutOfRange { row: range.start + row })?;
     }
     Ok(())
 }
