@@ -4,10 +4,9 @@
 //! grid: where all rows of a block have the same one, a loop without branches settles those. Others are worked out.
 
 use crate::blocks::{BLOCK, Rows, blocks};
-use crate::clocks::Between;
+use crate::clocks::{AtOnce, Between};
 use crate::rows::{Grids, Uniform};
-use crate::simd::{Kernel, Level, run_at};
-use crate::slice::Extremes;
+use crate::simd::{Level, run_at};
 use crate::validity::{WORD, rows_of, valid_rows};
 use crate::{Civil, Clocks, Edge, Error, LocalGrid, Precision, Result, RowGrids};
 
@@ -41,15 +40,32 @@ pub fn bucket_local_rows(
     validity: Option<&[u64]>,
     out: &mut [i64],
 ) -> Result<()> {
+    bucket_local_rows_at(Level::best(), rows, clocks, precision, edge, ts, validity, out)
+}
+
+/// [`bucket_local_rows`] with a chosen instruction set, so that each can be tested.
+#[expect(clippy::too_many_arguments, reason = "one more than what it tests")]
+pub(crate) fn bucket_local_rows_at(
+    level: Level,
+    rows: &LocalRows<'_>,
+    clocks: &mut Clocks,
+    precision: Precision,
+    edge: Edge,
+    ts: &[i64],
+    validity: Option<&[u64]>,
+    out: &mut [i64],
+) -> Result<()> {
     for Rows { range, ts, validity, out } in blocks(ts, validity, out) {
         let rows = LocalRows { grids: rows.grids.of_rows(range.clone()), zones: &rows.zones[range] };
-        bucket_block(&rows, clocks, precision, edge, ts, validity, out)?;
+        bucket_block(level, &rows, clocks, precision, edge, ts, validity, out)?;
     }
     Ok(())
 }
 
 /// [`bucket_local_rows`] for up to [`BLOCK`] rows.
+#[expect(clippy::too_many_arguments, reason = "what it does a block of has as many")]
 fn bucket_block(
+    level: Level,
     rows: &LocalRows<'_>,
     clocks: &mut Clocks,
     precision: Precision,
@@ -62,16 +78,11 @@ fn bucket_block(
     let mut left = [0; BLOCK / WORD];
     let left = valid_rows(&mut left, validity, ts.len());
     let Some(first) = rows_of(left).next() else { return Ok(()) };
-    let level = Level::best();
-    let extremes = run_at(level, Finite { ts, validity });
-    if extremes.lowest <= extremes.highest {
-        let [from, to] = [extremes.lowest, extremes.highest].map(|tick| precision.whole_seconds(tick));
-        clocks.fill(from, to, ts.len());
-    }
     if run_at(level, Uniform(grids)) {
         let grid = grids.grid(first, precision)?;
         if let Some(between) = Between::new(&grid, precision) {
-            run_at(level, AtOnce { between, clocks, edge, ts, zones, left, out });
+            let grid = &grid;
+            run_at(level, AtOnce { grid, between, clocks, edge, ts, zones, validity, left, out });
         }
     }
     one_by_one(rows, clocks, precision, edge, ts, left, out)
@@ -94,58 +105,13 @@ fn one_by_one(
         out[row] = if Precision::is_infinite(ts) {
             ts
         } else {
-            let between = Between::new(grid, precision).map(|between| between.edge(edge, ts, clocks, zone));
-            let answer = match between {
-                Some((tick, true)) => Some(tick),
-                _ => precision.finite(LocalGrid::new(clocks.zone(zone), grid, precision).edge(edge, ts)),
-            };
+            let between = Between::new(grid, precision)
+                .and_then(|between| between.of_row(grid, edge, ts, clocks, zone));
+            let answer = between.or_else(|| {
+                precision.finite(LocalGrid::new(clocks.zone(zone), grid, precision).edge(edge, ts))
+            });
             answer.ok_or(Error::OutOfRange { edge, value: Civil { tick: ts, precision } })?
         };
     }
     Ok(())
-}
-
-/// Looks for the extremes of the valid rows that are finite.
-struct Finite<'a> {
-    ts: &'a [i64],
-    validity: Option<&'a [u64]>,
-}
-
-impl Kernel for Finite<'_> {
-    type Output = Extremes;
-
-    #[inline(always)]
-    fn run(self) -> Extremes {
-        Extremes::of_finite(self.ts, self.validity)
-    }
-}
-
-/// Settles the rows of a block that share a grid and whose buckets touch no change, and clears them in `left`.
-struct AtOnce<'a> {
-    between: Between<'a>,
-    clocks: &'a Clocks,
-    edge: Edge,
-    ts: &'a [i64],
-    zones: &'a [u16],
-    left: &'a mut [u64],
-    out: &'a mut [i64],
-}
-
-impl Kernel for AtOnce<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let Self { between, clocks, edge, ts, zones, left, out } = self;
-        let words = ts.chunks(WORD).zip(zones.chunks(WORD)).zip(out.chunks_mut(WORD));
-        for (((ts, zones), out), left) in words.zip(left) {
-            let mut settled = 0;
-            for (row, ((&ts, &zone), out)) in ts.iter().zip(zones).zip(out).enumerate() {
-                let (tick, is_right) = between.edge(edge, ts, clocks, zone.into());
-                *out = tick;
-                settled |= u64::from(is_right) << row;
-            }
-            *left &= !settled;
-        }
-    }
 }

@@ -1,11 +1,12 @@
 //! Local buckets against an oracle that shares no code with the kernel: all boundaries of a stretch of time, counted out
 //! from the rule in `i128`.
 
+use crate::local_rows::bucket_local_rows_at;
 use crate::simd::Level;
 use crate::tests::{one_in, representable};
 use crate::{
-    Anchors, Clocks, Edge, Grid, Interval, List, LocalBuckets, LocalHops, LocalRows, OutOfRange, Precision,
-    RowGrids, Zone, bucket_local_rows, count_local_windows, write_local_windows,
+    Anchors, Clocks, Edge, Grid, Interval, List, LocalBuckets, LocalGrid, LocalHops, LocalRows, OutOfRange,
+    Precision, RowGrids, Zone, bucket_local_rows, count_local_windows, is_valid, write_local_windows,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -188,15 +189,105 @@ fn rows_agree(local: &LocalBuckets, (width, origin): (i128, i128), ts: &[i64], e
     assert_eq!((clocks.place(&local.zone()), clocks.place(&utc)), (0, 1));
     let offsets = vec![offset; ts.len()];
     let anchors = Anchors::Offset(&offsets);
-    let rows = LocalRows { grids: RowGrids { widths: &widths, anchors }, zones: &zones };
-    for edge in [Edge::Start, Edge::End] {
-        let mut out = vec![0; ts.len()];
-        assert_eq!(bucket_local_rows(&rows, &mut clocks, precision, edge, ts, None, &mut out), Ok(()));
-        for row in (0..ts.len()).filter(|row| row % 5 != 0 && row % 7 != 0) {
-            let (start, end) = expected[row];
-            assert_eq!(i128::from(out[row]), if edge == Edge::Start { start } else { end }, "{}", ts[row]);
+    // Of one width in all rows, each edge with the stretches that the other has filled in.
+    for widths in [&widths, &vec![width; ts.len()]] {
+        let rows = LocalRows { grids: RowGrids { widths, anchors }, zones: &zones };
+        for edge in [Edge::Start, Edge::End, Edge::Start] {
+            let mut out = vec![0; ts.len()];
+            assert_eq!(bucket_local_rows(&rows, &mut clocks, precision, edge, ts, None, &mut out), Ok(()));
+            for row in (0..ts.len()).filter(|&row| row % 5 != 0 && widths[row] == width) {
+                let (start, end) = expected[row];
+                let answer = if edge == Edge::Start { start } else { end };
+                assert_eq!(i128::from(out[row]), answer, "{}", ts[row]);
+            }
         }
     }
+}
+
+/// Columns of all times, before and after the stretches of the clocks are filled in, with every instruction set: what the clocks
+/// say is what each zone says.
+#[test]
+fn clocks_of_all_times() {
+    let seldom = [(-7_000_000_000, 1_234), (-100_000_000, -5_000), (-97_000_000, -1_400), (8_400_000_000, 0)];
+    let monthly: Vec<(i64, i32)> =
+        (0..3_000).map(|month| (month * 2_629_746, if month % 2 == 0 { 3_600 } else { 0 })).collect();
+    let zones =
+        [(0, &[][..], false), (-18_000, &half_years(402), true), (42, &seldom, false), (0, &monthly, false)];
+    let zones = zones.map(|(first, changes, repeats)| Arc::new(Zone::new(first, changes, repeats).unwrap()));
+    for precision in Precision::ALL {
+        let (tick, mut clocks) = (precision.ticks_per_second(), Clocks::default());
+        assert_eq!(zones.each_ref().map(|zone| clocks.place(zone)), [0, 1, 2, 3]);
+        // The first and the last slot, the ends of the range, and a few years.
+        let spans = [
+            (-8_600_000_000, -8_400_000_000),
+            (8_600_000_000, 8_800_000_000),
+            (-9_000_000_000, 9_000_000_000),
+        ];
+        let mut seconds: Vec<i64> = spans
+            .iter()
+            .chain(&[(1_700_000_000, 1_800_000_000)])
+            .flat_map(|&(from, until)| (0..300).map(move |row| from + row * 7_919_111_111 % (until - from)))
+            .collect();
+        seconds.extend(
+            half_years(60)[20..].iter().flat_map(|(change, _)| [change - 1, *change, change + 3_599]),
+        );
+        let mut ts: Vec<i64> = seconds.iter().map(|second| second * tick + tick / 3).collect();
+        ts.extend([
+            i64::MAX,
+            -i64::MAX,
+            *precision.range().start() + 4_000_000 * tick,
+            *precision.range().end() - 4_000_000 * tick,
+        ]);
+        let of_row: Vec<u16> = (0..ts.len()).map(|row| (row % 4) as u16).collect();
+        let valid: Vec<u64> = (0..ts.len().div_ceil(64)).map(|word| !(word as u64)).collect();
+        for (width, validity) in
+            [(900, None), (1, Some(&valid[..])), (86_400, None), (2_592_000, Some(&valid[..]))]
+        {
+            let widths = vec![Interval { months: 0, days: 0, micros: width * 1_000_000 }; ts.len()];
+            let rows =
+                LocalRows { grids: RowGrids { widths: &widths, anchors: Anchors::Epoch }, zones: &of_row };
+            let grid = Grid::new(i128::from(width * tick), 0).unwrap();
+            for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
+                for edge in [Edge::Start, Edge::End] {
+                    let mut out = vec![0; ts.len()];
+                    let done = bucket_local_rows_at(
+                        level,
+                        &rows,
+                        &mut clocks,
+                        precision,
+                        edge,
+                        &ts,
+                        validity,
+                        &mut out,
+                    );
+                    assert_eq!(done, Ok(()), "{precision:?} {width}");
+                    for row in (0..ts.len()).filter(|&row| is_valid(validity, row)) {
+                        let expected = match Precision::is_infinite(ts[row]) {
+                            true => ts[row].into(),
+                            false => LocalGrid::new(&zones[row % 4], &grid, precision).edge(edge, ts[row]),
+                        };
+                        assert_eq!(
+                            i128::from(out[row]),
+                            expected,
+                            "{level:?} {precision:?} {width} {edge:?} {}",
+                            ts[row]
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The days of New York's changes of 2026 in each year, which is a rule that repeats itself after 400 years, if not that of New York.
+fn half_years(count: i64) -> Vec<(i64, i32)> {
+    let (_, year) = new_york();
+    (0..count)
+        .flat_map(|index| {
+            let days = index * 365 + (index / 4) - index / 100 + index / 400;
+            [(year[0].0 + days * 86_400, year[0].1), (year[1].0 + days * 86_400, year[1].1)]
+        })
+        .collect()
 }
 
 #[test]
@@ -298,22 +389,13 @@ fn windows_that_grow() {
 fn a_rule_goes_on() {
     const CYCLE: i64 = 146_097 * 86_400;
     let (first, year) = new_york();
-    // The same days of each year, which is a rule that repeats itself after 400 years, if not that of New York.
-    let years = |count: i64| -> Vec<(i64, i32)> {
-        (0..count)
-            .flat_map(|index| {
-                let days = index * 365 + (index / 4) - index / 100 + index / 400;
-                [(year[0].0 + days * 86_400, year[0].1), (year[1].0 + days * 86_400, year[1].1)]
-            })
-            .collect()
-    };
-    let zone = Arc::new(Zone::new(first, &years(402), true).expect("a clock"));
-    assert!(Zone::new(first, &years(300), true).is_none());
-    let far = Clock::new(first, &years(2_500));
+    let zone = Arc::new(Zone::new(first, &half_years(402), true).expect("a clock"));
+    assert!(Zone::new(first, &half_years(300), true).is_none());
+    let far = Clock::new(first, &half_years(2_500));
     for width in [3_600, 5_400, 86_400, 2_592_000] {
         let local = LocalBuckets::new(Arc::clone(&zone), Grid::new(width, 7).unwrap(), Precision::Second);
         for index in [1, 170, 180, 399, 400, 401, 402, 403, 801, 802, 1_203, 2_000] {
-            for (change, _) in &years(index + 1)[2 * index as usize..] {
+            for (change, _) in &half_years(index + 1)[2 * index as usize..] {
                 for ts in (change - 90_000..change + 90_000)
                     .step_by(3_000 * one_in(20))
                     .chain(change - 1..change + 2)

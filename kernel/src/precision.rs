@@ -50,18 +50,6 @@ impl Precision {
         }
     }
 
-    /// The second that a tick lies in. Written out by precision, so that no division by a variable is left.
-    #[must_use]
-    #[inline(always)]
-    pub const fn whole_seconds(self, tick: i64) -> i64 {
-        match self {
-            Self::Second => tick,
-            Self::Millisecond => tick.div_euclid(1_000),
-            Self::Microsecond => tick.div_euclid(1_000_000),
-            Self::Nanosecond => tick.div_euclid(1_000_000_000),
-        }
-    }
-
     /// Whole ticks in `nanos` nanoseconds, or `None` when that is not a whole number.
     #[must_use]
     pub const fn ticks(self, nanos: i128) -> Option<i128> {

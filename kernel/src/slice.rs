@@ -253,8 +253,13 @@ impl Extremes {
     /// Of the valid rows that are not infinite.
     #[inline(always)]
     pub(crate) fn of_finite(ts: &[i64], validity: Option<&[u64]>) -> Self {
-        let words = validity.unwrap_or(&[u64::MAX; BLOCK / WORD]);
-        Self::scan(ts, words, |ts| !Precision::is_infinite(ts))
+        Self::where_valid(ts, validity, |ts| !Precision::is_infinite(ts))
+    }
+
+    /// Of the valid rows of a block that `keep` holds.
+    #[inline(always)]
+    pub(crate) fn where_valid(ts: &[i64], validity: Option<&[u64]>, keep: impl Fn(i64) -> bool) -> Self {
+        Self::scan(ts, validity.unwrap_or(&[u64::MAX; BLOCK / WORD]), keep)
     }
 
     /// Of the rows that are valid and that `keep` holds.

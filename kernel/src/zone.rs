@@ -14,6 +14,9 @@ const CYCLE: i64 = 146_097 * 86_400;
 /// Before and after everything, with room to add offsets and cycles.
 pub(crate) const FAR: i64 = 1 << 60;
 
+/// No offset is as long, in seconds.
+pub(crate) const TWO_DAYS: i64 = 2 * 86_400;
+
 /// A stretch in which the clock runs on, in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Entry {
@@ -63,7 +66,6 @@ impl Zone {
     /// ```
     #[must_use]
     pub fn new(first: i32, changes: &[(i64, i32)], repeats: bool) -> Option<Self> {
-        const TWO_DAYS: i64 = 2 * 86_400;
         let mut entries = vec![Entry { from: -FAR, offset: first.into(), top: -FAR }];
         let mut most_back = 0;
         for &(from, offset) in changes {
