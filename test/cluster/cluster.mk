@@ -27,7 +27,7 @@ cluster_tests = -m pytest -q -p no:cacheprovider -p no:logging $(or $(TESTS),tes
 test-dask: package $(CLUSTER) build/data/flights.csv
 	$(CLUSTER) $(cluster_tests) -k 'dask and not dask-1 and not long or late_changed or unreadable or refusals or page'
 
-## test-cluster: the same on Dask, Spark and Ray (Java 17), the store on each engine, and 20 million rows of 1,000 keys
+## test-cluster: the same on Dask, Spark and Ray (Java 17), rows on S3, the store on each engine, and 20 million rows of 1,000 keys
 .PHONY: test-cluster
 test-cluster: package build/cluster/engines build/data/flights.csv $(call engine,$(FIRST))
 	$(CLUSTER) $(cluster_tests)

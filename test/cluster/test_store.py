@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import pickle
+import re
 import subprocess
 import sys
 
@@ -262,9 +263,13 @@ def test_groups(tmp_path, con, days):
 def test_compaction(tmp_path, con, days):
     store = a_store(tmp_path)
     store.update(f"{days}/*.parquet")
+    before = check(con, store, days)
     update = store.compact(before="2026-03-28")
     assert (update.computed, update.kept, update.dropped) == (1, 3, 2)
-    check(con, store, days)
+    # The windows that are there stay, for their panes are the same; others are made of the merged ones.
+    after = check(con, store, days)
+    assert after.computed == 0 and after.files == before.files
+    assert check(con, store, days, cluster.Rolling("1 hour")).computed == 8
     panes = con.execute(f"SELECT count(*) FROM read_parquet({list(store.files())})").fetchone()[0]
     apart = con.execute(f"SELECT count(*) FROM (SELECT DISTINCT {', '.join(f'COLUMNS([{key!r}])' for key in KEYS)}, time_bucket(INTERVAL '{WIDTH}', time) FROM {source(days.glob('*.parquet'))})").fetchone()[0]
     assert panes == apart
@@ -408,6 +413,8 @@ def test_a_folder_of_something_else(tmp_path, days):
     (tmp_path / "store" / "store.json").write_text(json.dumps(stored | {"format": 0}))
     with pytest.raises(cluster.ClusterError, match="was made by another version"):
         a_store(tmp_path)
+    with pytest.raises(cluster.ClusterError, match=r"the store can't be at s3://bucket/store, since .*; give a folder that all workers see, and URLs to update$"):
+        cluster.Store("s3://bucket/store", ts="time", values=VALUES, width=WIDTH)
 
 
 def test_a_file_of_other_columns(tmp_path, con, days):
@@ -443,6 +450,47 @@ def test_no_room_to_spill(tmp_path, con, days):
     assert "\n" not in str(raised.value) and store.files() == ()
     assert list((tmp_path / "store").rglob("*.tmp")) == []
     assert cluster.Store(tmp_path / "store", **arguments).update(tmp_path / "many.parquet").computed == 1
+
+
+DISK = 'mount -t tmpfs -o size=4m tmpfs "$0" && exec "$@"'
+
+FULL = """
+import pathlib, subprocess, sys
+sys.path.insert(0, sys.argv[1])
+from duckdb_time_bucket import cluster
+disk, rows, elsewhere = sys.argv[2:]
+tight = dict(memory_limit="40MB", temp_directory=disk, config={"max_temp_directory_size": "1GB"})
+jobs = [(f"{elsewhere}/store", cluster.Settings(**tight)), (f"{disk}/store", cluster.Settings())]
+for folder, settings in jobs:
+    store = cluster.Store(folder, ts="time", values=["x"], width="1 minute", keys=["key"], settings=settings)
+    try:
+        store.update(rows)
+    except cluster.ClusterError as error:
+        print(error)
+    assert store.files() == () and list(pathlib.Path(folder).rglob("*.tmp")) == [] and list(pathlib.Path(disk).glob("duckdb*")) == []
+subprocess.run(["mount", "-o", "remount,size=400m", disk], check=True)
+for folder, settings in jobs:
+    store = cluster.Store(folder, ts="time", values=["x"], width="1 minute", keys=["key"], settings=settings)
+    assert store.update(rows).computed == 1
+    with cluster.worker.connection(cluster.Settings()) as con:
+        print(con.execute(f"SELECT count(*), sum(x.n), sum(x.sum)::BIGINT FROM read_parquet({list(store.files())})").fetchone())
+"""
+
+
+def test_a_full_disk(tmp_path, con):
+    """Four megabytes for what does not fit in memory, then for the store itself; then there is more room."""
+    disk, rows = tmp_path / "disk", tmp_path / "many.parquet"
+    disk.mkdir()
+    own = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", DISK, str(disk)]
+    if sys.platform != "linux" or (tried := subprocess.run([*own, "true"], capture_output=True, text=True)).returncode:
+        pytest.skip("a disk of one's own can't be mounted here" + ("" if sys.platform != "linux" else f": {tried.stderr.strip()}"))
+    con.execute(f"COPY (SELECT TIMESTAMP '2026-01-01' + to_seconds(i % 40000) AS time, i AS key, i AS x FROM range(600000) AS r(i)) TO '{rows}'")
+    done = subprocess.run([*own, sys.executable, "-c", FULL, PACKAGE, disk, rows, tmp_path], capture_output=True, text=True, timeout=300)
+    spill, store, *later = done.stdout.splitlines()
+    # DuckDB may see beforehand that the disk will not do.
+    for said, text in [(spill, "(Out of Memory Error: failed to offload data block|IO Error: .* No space left on device)"), (store, "IO Error: .* No space left on device")]:
+        assert re.match(rf"duckdb_time_bucket\.cluster: worker \S+:\d+: file {rows}: {text}", said), done.stdout + done.stderr
+    assert later == ["(600000, 600000, 179999700000)"] * 2 and list(disk.iterdir()) == [], done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("engine", OTHERS)

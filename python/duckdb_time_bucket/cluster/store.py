@@ -19,7 +19,8 @@ import json
 import os
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -28,8 +29,8 @@ import duckdb
 
 from .engines import Run, local
 from .tasks import SLOT, SLOTS, Input, MergeTask, PaneTask, Refused, Report, Task, WindowTask, columns_of, panes
-from .windows import JUMP, Definition, Made, Span, Windows
-from .worker import NAME, ClusterError, Settings, Versions, connection, literal, name, paths
+from .windows import JUMP, Definition, Gapfill, Made, Span, Windows
+from .worker import NAME, ClusterError, Settings, Versions, connection, first_line, is_url, literal, name, paths
 
 _FORMAT = 1
 # Types whose equal values have different texts, so that a key would fall into two slots.
@@ -47,8 +48,13 @@ class Entry:
     rows: int
     time: Span | None
     slots: Span | None
-    sealed: bool = False
-    """Whether it was merged from others, so that its inputs may be gone, but can't change."""
+    merged: tuple[str, ...] = ()
+    """The files of panes that it was merged from, if it was: then its inputs may be gone, but can't change."""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The files whose panes it has, by which windows are named: of these or of their merger they are the same."""
+        return self.merged or (self.file,)
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,9 @@ class Store:
     def __init__(self, folder: str | os.PathLike[str], *, ts: str, values: Sequence[str], width: str, keys: Sequence[str] = (),
                  rows: str = "FROM read_parquet($files)", origin: str = "INTERVAL '0 seconds'", zone: str | None = None,
                  settings: Settings | None = None) -> None:
+        if is_url(os.fspath(folder)):
+            raise ClusterError(f"{NAME}: the store can't be at {folder}, since only a file system says which of two jobs came first; "
+                               "give a folder that all workers see, and URLs to update")
         self.folder = Path(folder).absolute()
         self.settings = settings or Settings()
         columns = [ts, *values, *keys]
@@ -111,8 +120,12 @@ class Store:
         "folder", or a function from a path to a group's name. Files of one time range in a group make the fewest panes.
         """
         manifest = self._manifest()
-        inputs = self._inputs([files] if isinstance(files, str | os.PathLike) else list(files))
-        sealed = {file.path: file for entry in manifest.entries if entry.sealed for file in entry.inputs}
+        with self._driver(("pane_rows",)) as con:
+            inputs = self._inputs(con, [files] if isinstance(files, str | os.PathLike) else list(files))
+            versions = Versions.of(con)
+            if not self._definition.columns:
+                self._describe(con, inputs[0])
+        sealed = {file.path: file for entry in manifest.entries if entry.merged for file in entry.inputs}
         for file in inputs:
             if sealed.get(file.path, file) != file:
                 raise ClusterError(f"{NAME}: the file {file.path} changed, and its panes were merged with others by compact; "
@@ -124,16 +137,12 @@ class Store:
         for file in inputs:
             if file.path not in sealed:
                 groups[of(file.path)].append(file)
-        with self._driver(("pane_rows",)) as con:
-            versions = Versions.of(con)
-            if not self._definition.columns:
-                self._describe(con, inputs[0])
         wanted = {f"{self._hash([asdict(file) for file in members])}.parquet": tuple(members) for members in groups.values()}
         there = {entry.file: entry for entry in manifest.entries}
         tasks = [PaneTask(str(self.folder / "panes" / file), self._definition, self.settings, versions, members)
                  for file, members in wanted.items() if file not in there]
         reports = self._done(run, tasks)
-        entries = [entry for entry in manifest.entries if entry.sealed or entry.file in wanted]
+        entries = [entry for entry in manifest.entries if entry.merged or entry.file in wanted]
         entries += [_entry(report, wanted[Path(report.target).name]) for report in reports]
         return self._commit(manifest, entries, reports)
 
@@ -148,6 +157,7 @@ class Store:
         with self._driver(("pane_rows", *kind.macros)) as con:
             versions = Versions.of(con)
             reach, width = self._check(con, kind)
+            members: list[Any] = [asdict(file) for file in self._inputs(con, [kind.members])] if isinstance(kind, Gapfill) and kind.members else []
         pane = width + (JUMP if self._definition.zone else 0)
         whole = min(entry.time[0] for entry in entries if entry.time), max(entry.time[1] for entry in entries if entry.time)
         spans = _spans(entries, reach, pane, width * max(span, 1)) if kind.divisible else [(whole[0] - reach[0], whole[1] + pane)]
@@ -155,19 +165,20 @@ class Store:
         described = f"{type(kind).__name__.lower()}-{self._hash([type(kind).__name__, asdict(kind)])[:8]}"  # type: ignore[call-overload]
         folder = self.folder / "windows" / described
         # What else the windows depend on: the range that is filled, and who is a member.
-        apart = [whole, [asdict(file) for file in self._inputs([members])] if (members := getattr(kind, "members", None)) else []]
+        apart = [whole, members]
         tasks, files = [], []
         for start, end in spans:
             needs = start - reach[0] - pane, end + reach[1]
             for slots in zip(bounds, bounds[1:]):
-                parts = tuple(sorted(entry.file for entry in entries if _meet(entry, needs, slots)))
-                if not parts:
+                met = [entry for entry in entries if _meet(entry, needs, slots)]
+                if not met:
                     continue
+                parts = sorted(part for entry in met for part in entry.parts)
                 target = folder / f"{self._hash([asdict(kind), (start, end), slots, parts, None if kind.divisible else apart])}.parquet"  # type: ignore[call-overload]
                 files.append(str(target))
                 if not target.exists():
                     tasks.append(WindowTask(str(target), self._definition, self.settings, versions, kind,
-                                            tuple(str(self.folder / "panes" / part) for part in parts), slots, (start, end), needs, whole))
+                                            tuple(str(self.folder / "panes" / entry.file) for entry in met), slots, (start, end), needs, whole))
         reports = self._done(run, tasks)
         _replace(folder / "current.json", {"windows": asdict(kind), "files": [Path(file).name for file in files]})  # type: ignore[call-overload]
         return Made(tuple(files), len(tasks), len(files) - len(tasks), _workers(reports))
@@ -193,8 +204,9 @@ class Store:
         gone = {entry.file for entries in merged.values() for entry in entries}
         entries = [entry for entry in manifest.entries if entry.file not in gone]
         for report in reports:
-            inputs = tuple(file for entry in merged[Path(report.target).name] for file in entry.inputs)
-            entries.append(replace(_entry(report, inputs), sealed=True))
+            sources = merged[Path(report.target).name]
+            entries.append(replace(_entry(report, tuple(file for entry in sources for file in entry.inputs)),
+                                   merged=tuple(part for entry in sources for part in entry.parts)))
         return self._commit(manifest, entries, reports)
 
     def files(self) -> tuple[str, ...]:
@@ -214,8 +226,8 @@ class Store:
         return len(gone)
 
     def _driver(self, macros: Sequence[str] = ()) -> Any:
-        # The extension is where this package has it, whatever path the workers use.
-        return connection(replace(self.settings, extension=None), macros=macros)
+        # Paths are those of the workers; here the extension is where this package has it.
+        return connection(replace(self.settings, extension=None, temp_directory=None), macros=macros)
 
     def _open(self) -> None:
         file = self.folder / "store.json"
@@ -260,7 +272,7 @@ class Store:
                     raise Refused(f"the column {column} is of type {definition.columns.get(column, kind)}, which files keep as {stored[column]}; "
                                   "cast it in rows, whole numbers to DECIMAL(38,0)")
         except (Refused, duckdb.Error) as error:
-            raise ClusterError(f"{NAME}: file {first.path}: {str(error).partition(chr(10))[0]}") from None
+            raise ClusterError(f"{NAME}: file {first.path}: {first_line(error)}") from None
         self._definition = definition
         _replace(self.folder / "store.json", {"format": _FORMAT, **asdict(definition)})
 
@@ -277,26 +289,22 @@ class Store:
                     raise Refused(f"{length} is not a multiple of the store's width {self._definition.width}; give whole panes")
             return kind.reach(self._definition, lambda interval: _microseconds(con, interval)), width
         except (Refused, duckdb.Error) as error:
-            raise ClusterError(f"{NAME}: {kind}: {str(error).partition(chr(10))[0]}") from None
+            raise ClusterError(f"{NAME}: {kind}: {first_line(error)}") from None
 
-    def _inputs(self, files: Sequence[str | os.PathLike[str]]) -> list[Input]:
+    def _inputs(self, con: duckdb.DuckDBPyConnection, files: Sequence[str | os.PathLike[str]]) -> list[Input]:
         """The files that paths and patterns name, as they are now."""
         found: dict[str, Input] = {}
         for file in files:
             pattern = os.fspath(file)
-            if "://" in pattern:
-                with self._driver() as con:
-                    listed = con.execute("SELECT filename, size, epoch_ns(last_modified) FROM read_blob(?)", [pattern]).fetchall()
-                found |= {path: Input(path, size, changed) for path, size, changed in listed}
-                continue
             if os.path.isdir(pattern):
                 raise ClusterError(f"{NAME}: {pattern} is a folder; give files or a pattern such as {pattern}/*.parquet")
-            matching = [pattern] if os.path.exists(pattern) else glob.glob(pattern, recursive=True)
+            try:
+                matching = Input.behind(con, literal(pattern)) if is_url(pattern) else _local(pattern)
+            except (duckdb.Error, OSError) as error:
+                raise ClusterError(f"{NAME}: file {pattern}: {first_line(error)}") from None
             if not matching:
                 raise ClusterError(f"{NAME}: no file is at {pattern}; give the paths of files, or patterns that match some")
-            for path in [os.path.abspath(path) for path in matching]:
-                state = os.stat(path)
-                found[path] = Input(path, state.st_size, state.st_mtime_ns)
+            found |= {file.path: file for file in matching}
         if not found:
             raise ClusterError(f"{NAME}: the list of files is empty; give the paths of files, or patterns that match some")
         return [found[path] for path in sorted(found)]
@@ -319,7 +327,7 @@ class Store:
         stored = json.loads(latest.read_text(encoding="utf-8"))
         pair: Callable[[Any], Span | None] = lambda value: (value[0], value[1]) if value else None  # noqa: E731
         return Manifest(stored["number"], tuple(
-            Entry(entry["file"], tuple(Input(**file) for file in entry["inputs"]), entry["rows"], pair(entry["time"]), pair(entry["slots"]), entry["sealed"])
+            Entry(entry["file"], tuple(Input(**file) for file in entry["inputs"]), entry["rows"], pair(entry["time"]), pair(entry["slots"]), tuple(entry["merged"]))
             for entry in stored["entries"]))
 
     def _commit(self, before: Manifest, entries: Sequence[Entry], reports: Sequence[Report]) -> Update:
@@ -329,19 +337,21 @@ class Store:
         if now != files:
             after = Manifest(before.number + 1, tuple(sorted(entries, key=lambda entry: entry.file)))
             target = self.folder / f"manifest-{after.number:08}.json"
-            partial = self.folder / f".{uuid.uuid4()}.tmp"
-            try:
-                partial.write_text(json.dumps(asdict(after), indent=1), encoding="utf-8")
-                os.link(partial, target)  # unlike a rename, fails where another job was faster
-            except FileExistsError:
-                raise ClusterError(f"{NAME}: another job wrote to the store {self.folder} meanwhile; run this one again") from None
-            finally:
-                partial.unlink(missing_ok=True)
+            with _written(target, asdict(after)) as partial:
+                try:
+                    os.link(partial, target)  # unlike a rename, fails where another job was faster
+                except FileExistsError:
+                    raise ClusterError(f"{NAME}: another job wrote to the store {self.folder} meanwhile; run this one again") from None
         return update
 
 
 def _entry(report: Report, inputs: tuple[Input, ...]) -> Entry:
     return Entry(Path(report.target).name, inputs, report.rows, report.time, report.slots)
+
+
+def _local(pattern: str) -> list[Input]:
+    matching = [pattern] if os.path.exists(pattern) else glob.glob(pattern, recursive=True)
+    return [Input.at(os.path.abspath(path)) for path in matching]
 
 
 def _workers(reports: Iterable[Report]) -> dict[str, float]:
@@ -381,7 +391,19 @@ def _microseconds(con: duckdb.DuckDBPyConnection, interval: str) -> int:
 
 
 def _replace(target: Path, content: Any) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
+    with _written(target, content) as partial:
+        partial.replace(target)
+
+
+@contextmanager
+def _written(target: Path, content: Any) -> Iterator[Path]:
+    """A file beside its place, which it takes whole or not at all."""
     partial = target.with_name(f".{uuid.uuid4()}.tmp")
-    partial.write_text(json.dumps(content, indent=1), encoding="utf-8")
-    partial.replace(target)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text(json.dumps(content, indent=1), encoding="utf-8")
+        yield partial
+    except OSError as error:
+        raise ClusterError(f"{NAME}: file {target}: {os.strerror(error.errno or 0)}") from None
+    finally:
+        partial.unlink(missing_ok=True)

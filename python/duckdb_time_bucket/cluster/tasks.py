@@ -6,6 +6,7 @@ pass, such as a full disk, is raised as a ClusterError, which engines retry. Bot
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from pathlib import Path
 import duckdb
 
 from .windows import Definition, Gapfill, Span, Windows
-from .worker import NAME, ClusterError, Settings, Versions, connection, literal, name, names, paths, whoami, write
+from .worker import NAME, ClusterError, Settings, Versions, connection, first_line, is_url, literal, name, names, paths, whoami, write
 
 SLOTS = 4096
 """Into so many parts keys fall, by their md5; a task takes a range of them. In every store alike, so that it is never parted anew."""
@@ -33,15 +34,24 @@ class Input:
 
     path: str
     size: int
-    changed: int
-    """When it was written last, in nanoseconds from the epoch."""
+    changed: int | None
+    """When it was written last, in nanoseconds from the epoch, unless its server does not say."""
 
-    def is_here(self) -> bool:
-        """Whether it is still as it was, where this machine can say so."""
-        if "://" in self.path:
-            return True
-        found = os.stat(self.path)
-        return (found.st_size, found.st_mtime_ns) == (self.size, self.changed)
+    @staticmethod
+    def at(path: str) -> Input:
+        """A file as it is now. Raises OSError."""
+        found = os.stat(path)
+        return Input(path, found.st_size, found.st_mtime_ns)
+
+    @staticmethod
+    def behind(con: duckdb.DuckDBPyConnection, urls: str) -> list[Input]:
+        """The files that an SQL expression of URLs or patterns of them names, as they are now. Raises duckdb.Error."""
+        found = con.execute(f"SELECT filename, size, epoch_ns(last_modified) FROM read_blob({urls})").fetchall()
+        return [Input(*file) for file in found]
+
+    def is_here(self, con: duckdb.DuckDBPyConnection) -> bool:
+        """Whether it is still as it was."""
+        return [self] == (Input.behind(con, paths((self.path,))) if is_url(self.path) else [Input.at(self.path)])
 
 
 @dataclass(frozen=True)
@@ -104,7 +114,7 @@ class PaneTask(Task):
         con.execute(f"CREATE TEMP VIEW source AS {rows_of(self.store, tuple(file.path for file in self.inputs))}")
         write(con, panes(self.store), Path(self.target))
         for file in self.inputs:
-            if not file.is_here():
+            if not file.is_here(con):
                 Path(self.target).unlink(missing_ok=True)
                 raise Refused(f"the file {file.path} changed while it was read; run the update again")
 
@@ -173,9 +183,9 @@ def work(task: Task) -> Report:
             task.write(con)
             rows, *extremes = con.execute(f"SELECT {task.extent} FROM read_parquet({paths((task.target,))})").fetchall()[0]
     except (duckdb.Error, Refused, ClusterError, OSError) as error:
-        if isinstance(error, duckdb.Error) and not isinstance(error, duckdb.OutOfMemoryException):
+        if isinstance(error, duckdb.Error) and not _no_room(error):
             task = next((one for one in task.culprits() if _fails(one)), task)
-        said = error if isinstance(error, Refused | ClusterError) else f"{task.sources()}: {_line(error)}"
+        said = error if isinstance(error, Refused | ClusterError) else f"{task.sources()}: {first_line(error)}"
         text = str(said) if isinstance(error, ClusterError) else f"{NAME}: worker {whoami()}: {said}"
         if isinstance(error, (Refused, ClusterError, *_FINAL)):
             return Report(task.target, whoami(), time.perf_counter() - began, refusal=text)
@@ -232,8 +242,9 @@ def _few(files: Sequence[str]) -> str:
     return (f"file {files[0]}" if len(files) == 1 else f"{len(files)} files from {files[0]} to {files[-1]}") if files else "no file"
 
 
-def _line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]
+def _no_room(error: duckdb.Error) -> bool:
+    """Whether memory or a disk is full, which is no file's fault."""
+    return isinstance(error, duckdb.OutOfMemoryException) or os.strerror(errno.ENOSPC) in str(error)
 
 
 def _fails(task: Task) -> bool:

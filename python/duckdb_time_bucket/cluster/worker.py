@@ -45,6 +45,8 @@ class Settings:
     """Other settings of DuckDB, by name."""
     setup: tuple[str, ...] = ()
     """SQL that is run first, such as `LOAD httpfs` and `CREATE SECRET …`."""
+    filesystems: tuple[Any, ...] = ()
+    """File systems of fsspec, such as `s3fs.S3FileSystem(…)`, that read the URLs of their protocols."""
     extension: str | None = None
     """The path of the extension's file on the workers, if it is not the one that comes with this package."""
 
@@ -107,7 +109,11 @@ def connection(settings: Settings, versions: Versions | None = None, macros: Seq
             if versions not in (None, here):
                 raise ClusterError(f"{NAME}: worker {whoami()} has DuckDB {here.engine} and time_bucket {here.extension}, the job DuckDB "
                                    f"{versions.engine} and time_bucket {versions.extension}; install the same on all workers")
+            for filesystem in settings.filesystems:
+                filesystem.invalidate_cache()  # which would hide what came since this process looked last
+                con.register_filesystem(filesystem)
             con.execute("SET TimeZone = 'UTC'")  # the text of an instant, by which keys are parted, depends on it
+            con.execute("SET enable_progress_bar = false")  # which DuckDB would show where it sees no script
             for statement in settings.setup:
                 con.execute(statement)
             for (macro,) in con.execute("SELECT sql FROM time_bucket_macros() WHERE list_contains(?, name)", [macros]).fetchall():
@@ -146,6 +152,17 @@ def names(columns: tuple[str, ...]) -> str:
     return f"[{', '.join(map(literal, columns))}]::VARCHAR[]"
 
 
+def first_line(error: Exception) -> str:
+    """What an error says, without where in a query it is."""
+    return str(error).strip().partition("\n")[0]
+
+
+def is_url(file: str) -> bool:
+    """Whether DuckDB, and not this machine's file system, has to say what is there."""
+    return "://" in file
+
+
 def paths(files: tuple[str, ...]) -> str:
-    """A list of files in SQL, in which nothing is a pattern."""
-    return "[" + ", ".join(literal(file if "://" in file else "".join(f"[{c}]" if c in "*?[" else c for c in file)) for file in files) + "]"
+    """A list of files in SQL, in which nothing is a pattern. Over HTTP nothing is one anyway."""
+    return "[" + ", ".join(literal(file if file.startswith("http") and is_url(file) else "".join(f"[{c}]" if c in "*?[" else c for c in file))
+                           for file in files) + "]"
