@@ -2,6 +2,7 @@
 
 use crate::validity::is_valid;
 use crate::{Precision, Result};
+use std::ops::Range;
 
 /// Where a row's list stands among all elements. Its layout is that of `duckdb_list_entry`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -13,8 +14,35 @@ pub struct List {
     pub length: u64,
 }
 
-/// Puts the lists one after the other, and gives the number of all elements. An infinite timestamp has one window, others as
-/// many as `count` says; a row that `validity` does not hold has none.
+impl List {
+    /// Which elements are its own.
+    #[must_use]
+    #[inline]
+    pub const fn range(&self) -> Range<usize> {
+        self.offset as usize..(self.offset + self.length) as usize
+    }
+
+    /// Puts lists one after the other, each as long as `length` says of its row, and gives the number of all elements.
+    ///
+    /// # Errors
+    ///
+    /// The first one of `length`.
+    #[inline(always)]
+    pub fn lay_out<E>(
+        lists: &mut [Self],
+        mut length: impl FnMut(usize) -> std::result::Result<u64, E>,
+    ) -> std::result::Result<u64, E> {
+        let mut total = 0;
+        for (row, list) in lists.iter_mut().enumerate() {
+            *list = Self { offset: total, length: length(row)? };
+            total += list.length;
+        }
+        Ok(total)
+    }
+}
+
+/// Lays out lists of windows. An infinite timestamp has one window, others as many as `count` says; a row that `validity` does
+/// not hold has none.
 #[inline(always)]
 pub(crate) fn size_lists(
     ts: &[i64],
@@ -22,17 +50,11 @@ pub(crate) fn size_lists(
     lists: &mut [List],
     mut count: impl FnMut(usize, i64) -> Result<u64>,
 ) -> Result<u64> {
-    let mut total = 0;
-    for (row, (&ts, list)) in ts.iter().zip(&mut lists[..ts.len()]).enumerate() {
-        let length = match () {
-            () if !is_valid(validity, row) => 0,
-            () if Precision::is_infinite(ts) => 1,
-            () => count(row, ts)?,
-        };
-        *list = List { offset: total, length };
-        total += length;
-    }
-    Ok(total)
+    List::lay_out(&mut lists[..ts.len()], |row| match ts[row] {
+        _ if !is_valid(validity, row) => Ok(0),
+        ts if Precision::is_infinite(ts) => Ok(1),
+        ts => count(row, ts),
+    })
 }
 
 /// Fills the lists that [`size_lists`] made: the window of an infinite timestamp has it for both bounds, `write` writes the starts
@@ -46,8 +68,7 @@ pub(crate) fn fill_lists(
     mut write: impl FnMut(usize, i64, &mut [i64], &mut [i64]) -> Result<()>,
 ) -> Result<()> {
     for (row, (&ts, list)) in ts.iter().zip(lists).enumerate().filter(|(_, (_, list))| list.length > 0) {
-        let elements = list.offset as usize..(list.offset + list.length) as usize;
-        let (starts, ends) = (&mut starts[elements.clone()], &mut ends[elements]);
+        let (starts, ends) = (&mut starts[list.range()], &mut ends[list.range()]);
         if Precision::is_infinite(ts) {
             (starts[0], ends[0]) = (ts, ts);
         } else {

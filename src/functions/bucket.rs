@@ -1,6 +1,7 @@
 //! `time_bucket`, `time_bucket_start` and `time_bucket_end`.
 
-use super::overloads::{DUCKDBS, anchor_ticks, anchors, register as register_overloads, signature};
+use super::grids::known_length;
+use super::overloads::{DUCKDBS, anchor_ticks, anchors, register as register_overloads, register_zoned};
 use super::types::{Timestamp, Type};
 use crate::error::{Argument, LoadError, Result};
 use crate::ffi::{Arguments, Chunk, Output, Parameter, Registry, Scalar, TICKS};
@@ -21,15 +22,9 @@ pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
         register_overloads(registry, name, &[WIDTH], Type::Timestamp, |timestamp| {
             Bucket::new(edge, timestamp, ANCHOR)
         })?;
-        // A zone beside a local time, which may be 'none' alone. Without these DuckDB 1.5 would make an instant of the time by
-        // the session's time zone.
-        let locals = Timestamp::ALL.into_iter().filter(|timestamp| !timestamp.is_instant());
-        let zoned = locals.filter_map(|timestamp| {
-            let ts = Type::Timestamp(timestamp);
-            let types = signature([Type::Any, ts, Type::Text, Type::Any], ts)?;
-            Some((types, Bucket::new(edge, timestamp, ANCHOR)))
-        });
-        registry.scalars(name, zoned)?;
+        register_zoned(registry, name, 1, false, Type::Timestamp, |timestamp| {
+            Bucket::new(edge, timestamp, ANCHOR)
+        })?;
     }
     Ok(())
 }
@@ -54,12 +49,11 @@ impl Scalar for Bucket {
 
     fn bind(&self, arguments: &Arguments<'_>) -> Result<Option<Grid>> {
         let precision = self.timestamp.precision();
-        let width = arguments.known_interval(WIDTH)?;
         // Each is checked even while the other is unknown.
-        width.map(|width| precision.length_ticks(WIDTH.argument, width)).transpose()?;
+        let width = known_length(arguments, WIDTH, precision)?;
         let anchor = anchor_ticks(arguments, self.anchor, self.timestamp)?;
         let known = width.zip(anchor);
-        Ok(known.map(|(width, anchor)| precision.grid(WIDTH.argument, width, anchor)).transpose()?)
+        Ok(known.map(|((width, _), anchor)| precision.grid(WIDTH.argument, width, anchor)).transpose()?)
     }
 
     fn execute(&self, plan: Option<&Option<Grid>>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {

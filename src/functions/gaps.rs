@@ -55,29 +55,14 @@ impl Scalar for Order {
             let (times, known) = times(row);
             (0..times.len()).filter(|&index| known.has(index)).count() as u64
         };
-        let total = size_lists(output.lists_and_validity().0, |row| Ok(len(row)))?;
+        let total = List::lay_out(output.lists_and_validity().0, |row| -> Result<_> { Ok(len(row)) })?;
         let (lists, rows) = output.words(total, Room::Rows)?;
         for (row, list) in lists.iter().enumerate() {
             let (times, known) = times(row);
-            order_rows(times, |index| known.has(index), &mut rows[range_of(list)]);
+            order_rows(times, |index| known.has(index), &mut rows[list.range()]);
         }
         Ok(())
     }
-}
-
-/// Writes where each row's list stands, as long as `len` says, one after the other; gives the length of all.
-fn size_lists(lists: &mut [List], mut len: impl FnMut(usize) -> Result<u64>) -> Result<u64> {
-    let mut total = 0;
-    for (row, list) in lists.iter_mut().enumerate() {
-        *list = List { offset: total, length: len(row)? };
-        total += list.length;
-    }
-    Ok(total)
-}
-
-/// Which elements are a list's.
-const fn range_of(list: &List) -> std::ops::Range<usize> {
-    list.offset as usize..(list.offset + list.length) as usize
 }
 
 /// For each place of an order, a row that has a value.
@@ -109,12 +94,13 @@ impl Scalar for Neighbour {
     fn execute(&self, _: Option<&()>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
         let orders = input.word_lists(Self::ORDER);
         let values = input.known_elements(Self::VALUES);
-        let total = size_lists(output.lists_and_validity().0, |row| Ok(orders(row).0.len() as u64))?;
+        let total =
+            List::lay_out(output.lists_and_validity().0, |row| Ok::<_, Error>(orders(row).0.len() as u64))?;
         let (lists, out) = output.words(total, Room::Rows)?;
         for (row, list) in lists.iter().enumerate() {
             let known = values.as_ref().map(|values| values(row));
             let is_known = |index| known.is_some_and(|known| known.has(index));
-            self.0(orders(row).0, &is_known, &mut out[range_of(list)]);
+            self.0(orders(row).0, &is_known, &mut out[list.range()]);
         }
         Ok(())
     }
@@ -177,7 +163,7 @@ impl Scalar for Pieces {
             let most = u64::try_from(width * Self::WIDTHS).unwrap_or(u64::MAX);
             Ok((width, ordered(row).pieces(since[row], until[row], most)))
         };
-        let total = size_lists(output.lists_and_validity().0, |row| {
+        let total = List::lay_out(output.lists_and_validity().0, |row| -> Result<_> {
             if !has_range(row) {
                 return Ok(0);
             }
@@ -187,7 +173,7 @@ impl Scalar for Pieces {
         })?;
         let (lists, [places, from, to]) = output.records(total, Room::Rows)?;
         for (row, list) in lists.iter().enumerate().filter(|(_, list)| list.length > 0) {
-            for (index, piece) in range_of(list).zip(pieces(row)?.1) {
+            for (index, piece) in list.range().zip(pieces(row)?.1) {
                 (places[index], from[index], to[index]) = (piece.place, piece.since, piece.until);
             }
         }
@@ -249,14 +235,13 @@ impl Scalar for Range {
         let (since, until) = (input.read(TICKS, Self::SINCE), input.read(TICKS, Self::UNTIL));
         output.null_where_any_is(input);
         let (lists, validity) = output.lists_and_validity();
-        let total = size_lists(lists, |row| match is_valid(validity, row) {
-            true => Ok(self.starts(buckets, since[row], until[row])?.1),
-            false => Ok(0),
+        let total = List::lay_out(lists, |row| -> Result<_> {
+            Ok(if is_valid(validity, row) { self.starts(buckets, since[row], until[row])?.1 } else { 0 })
         })?;
         let (lists, starts) = output.words(total, Room::Expansion)?;
         for (row, list) in lists.iter().enumerate().filter(|(_, list)| list.length > 0) {
             let (mut start, _, width) = self.starts(buckets, since[row], until[row])?;
-            for out in &mut starts[range_of(list)] {
+            for out in &mut starts[list.range()] {
                 *out = start;
                 start = match (width, buckets) {
                     // Modulo 2^64, which is exact up to the last one.

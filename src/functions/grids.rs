@@ -6,7 +6,7 @@ use super::overloads::{anchor_ticks, no_clock};
 use super::types::Timestamp;
 use crate::error::{Argument, Error, Result};
 use crate::ffi::{Arguments, Constant, Parameter};
-use kernel::{Grid, LocalBuckets};
+use kernel::{Grid, Interval, LocalBuckets, Precision};
 use std::sync::Arc;
 
 /// Where a call has what says which grid.
@@ -18,24 +18,35 @@ pub(super) struct Clocked {
     pub(super) zone: Parameter,
 }
 
-/// A grid of timestamps, or of readings of a zone's wall clock.
+/// What goes by timestamps, for the zone 'none', or what goes by a wall clock.
 #[derive(Clone)]
-pub(super) enum Buckets {
-    Plain(Grid),
-    Local(Arc<LocalBuckets>),
+pub(super) enum Clock<P, L> {
+    Plain(P),
+    Local(L),
+}
+
+/// A grid of timestamps, or of readings of a zone's wall clock.
+pub(super) type Buckets = Clock<Grid, Arc<LocalBuckets>>;
+
+/// A width, slide or other length and its ticks, once the one value of all rows is known to be legal; `None` while it is unknown.
+pub(super) fn known_length(
+    arguments: &Arguments<'_>,
+    parameter: Parameter,
+    precision: Precision,
+) -> Result<Option<(Interval, i128)>> {
+    let length = arguments.known_interval(parameter)?;
+    let ticks = length.map(|length| precision.length_ticks(parameter.argument, length)).transpose()?;
+    Ok(length.zip(ticks))
 }
 
 impl Clocked {
     /// The buckets, `None` while something of them is unknown.
     pub(super) fn buckets(self, arguments: &Arguments<'_>, timestamp: Timestamp) -> Result<Option<Buckets>> {
         let precision = timestamp.precision();
-        let width = arguments.known_interval(self.width)?;
-        // Each is checked even while another is unknown.
-        width.map(|width| precision.length_ticks(self.width.argument, width)).transpose()?;
-        let anchor = Parameter { index: self.zone.index + 1, argument: Argument::Anchor };
+        let width = known_length(arguments, self.width, precision)?;
         if no_clock(arguments, self.zone)? {
-            let anchor = anchor_ticks(arguments, anchor, timestamp)?;
-            let Some((width, anchor)) = width.zip(anchor) else { return Ok(None) };
+            let anchor = anchor_ticks(arguments, self.anchor(), timestamp)?;
+            let Some(((width, _), anchor)) = width.zip(anchor) else { return Ok(None) };
             return Ok(Some(Buckets::Plain(precision.grid(self.width.argument, width, anchor)?)));
         }
         if !timestamp.is_instant() {
@@ -45,11 +56,27 @@ impl Clocked {
                 Constant::Unknown => Ok(None),
             };
         }
+        Ok(self.local(arguments, timestamp)?.map(|buckets| Buckets::Local(Arc::new(buckets))))
+    }
+
+    /// The buckets of instants by a wall clock, `None` while something of them is unknown.
+    pub(super) fn local(
+        self,
+        arguments: &Arguments<'_>,
+        timestamp: Timestamp,
+    ) -> Result<Option<LocalBuckets>> {
+        let precision = timestamp.precision();
+        // Each is checked even while another is unknown.
+        let width = known_length(arguments, self.width, precision)?;
         let zone = known_zone(arguments, self.zone)?;
-        let anchor = anchor_ticks(arguments, anchor, reading(timestamp)).map_err(anchor_error)?;
-        let Some(((width, anchor), zone)) = width.zip(anchor).zip(zone) else { return Ok(None) };
+        let anchor = anchor_ticks(arguments, self.anchor(), reading(timestamp)).map_err(anchor_error)?;
+        let Some((((width, _), anchor), zone)) = width.zip(anchor).zip(zone) else { return Ok(None) };
         let grid = precision.grid(self.width.argument, width, anchor)?;
-        Ok(Some(Buckets::Local(Arc::new(LocalBuckets::new(zone, grid, precision)))))
+        Ok(Some(LocalBuckets::new(zone, grid, precision)))
+    }
+
+    const fn anchor(self) -> Parameter {
+        Parameter { index: self.zone.index + 1, argument: Argument::Anchor }
     }
 }
 

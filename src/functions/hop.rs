@@ -1,8 +1,9 @@
 //! `time_bucket_hop` and `time_bucket_cumulate`.
 
-use super::overloads::{anchor_ticks, anchors, register as register_overloads, signature};
+use super::grids::known_length;
+use super::overloads::{anchor_ticks, anchors, register as register_overloads, register_zoned};
 use super::types::{Timestamp, Type};
-use crate::error::{Argument, Error, LoadError, Result};
+use crate::error::{Argument, LoadError, Result};
 use crate::ffi::{Arguments, Chunk, Output, Parameter, Registry, Room, Scalar, TICKS};
 use kernel::{Hop, Hops, Shape, count_windows, write_windows};
 use std::ffi::CStr;
@@ -18,14 +19,7 @@ pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
     for (name, lengths, shape) in FUNCTIONS {
         let windows = |timestamp| HopWindows::new(shape, timestamp, ANCHOR);
         register_overloads(registry, name, lengths, Type::Windows, windows)?;
-        // The zone 'none' beside a local time; see `bucket`.
-        let locals = Timestamp::ALL.into_iter().filter(|timestamp| !timestamp.is_instant());
-        let zoned = locals.filter_map(|timestamp| {
-            let ts = Type::Timestamp(timestamp);
-            let types = [Type::Any, Type::Any, ts, Type::Text, Type::Any];
-            Some((signature(types, Type::Windows(timestamp))?, windows(timestamp)))
-        });
-        registry.scalars(name, zoned)?;
+        register_zoned(registry, name, lengths.len(), false, Type::Windows, windows)?;
     }
     Ok(())
 }
@@ -59,14 +53,10 @@ impl Scalar for HopWindows {
 
     fn bind(&self, arguments: &Arguments<'_>) -> Result<Option<Hop>> {
         let precision = self.timestamp.precision();
-        let length = |parameter: Parameter| {
-            let length = arguments.known_interval(parameter)?;
-            length.map(|length| precision.length_ticks(parameter.argument, length)).transpose()?;
-            Ok::<_, Error>(length)
-        };
+        let length = |parameter| known_length(arguments, parameter, precision);
         let (step, size) = (length(self.step())?, length(SIZE)?);
         let anchor = anchor_ticks(arguments, self.anchor, self.timestamp)?;
-        let Some((step, size)) = step.zip(size) else { return Ok(None) };
+        let Some(((step, _), (size, _))) = step.zip(size) else { return Ok(None) };
         // Too many windows are refused even while the anchor is unknown.
         let hop = Hop::new(self.shape, precision, step, size, anchor.unwrap_or_default())?;
         Ok(anchor.map(|_| hop))

@@ -1,8 +1,9 @@
 //! `time_bucket`, `time_bucket_start`, `time_bucket_end` and `time_bucket_hop` with a time zone: buckets by its wall clock.
 
 use super::bucket::{Bucket, FUNCTIONS};
+use super::grids::{Clock, Clocked, known_length};
 use super::hop::{self, HopWindows};
-use super::overloads::{anchor_ticks, anchors, no_clock, signature};
+use super::overloads::{anchor_ticks, anchors, no_clock, register_zoned};
 use super::types::{Timestamp, Type};
 use crate::error::{Argument, Error, LoadError, Result};
 use crate::ffi::{Arguments, Chunk, Constant, Key, Output, Parameter, Registry, Room, Scalar, TICKS};
@@ -23,29 +24,14 @@ const ANCHOR: Parameter = Parameter { index: 3, argument: Argument::Anchor };
 /// Registers all overloads that the running engine has the types for; one of them replaces DuckDB's own.
 pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
     for (name, edge) in FUNCTIONS {
-        let instants = Timestamp::ALL.into_iter().filter(|timestamp| timestamp.is_instant());
-        let overloads = instants.flat_map(|timestamp| {
-            let ts = Type::Timestamp(timestamp);
-            [None, Some(Type::Any)].into_iter().filter_map(move |anchor| {
-                // DuckDB's own has an INTERVAL; where an origin follows, any width, which is refused in words if it is none.
-                let width = anchor.unwrap_or(Type::Interval);
-                let parameters = [width, ts, Type::Text].into_iter().chain(anchor);
-                Some((signature(parameters, ts)?, LocalBucket { edge, timestamp }))
-            })
-        });
-        registry.scalars(name, overloads)?;
+        register_zoned(registry, name, 1, true, Type::Timestamp, |timestamp| LocalBucket {
+            edge,
+            timestamp,
+        })?;
     }
-    for (name, _, shape) in hop::FUNCTIONS {
-        let instants = Timestamp::ALL.into_iter().filter(|timestamp| timestamp.is_instant());
-        let overloads = instants.flat_map(|timestamp| {
-            let ts = Type::Timestamp(timestamp);
-            [None, Some(Type::Any)].into_iter().filter_map(move |anchor| {
-                let length = anchor.unwrap_or(Type::Interval);
-                let parameters = [length, length, ts, Type::Text].into_iter().chain(anchor);
-                Some((signature(parameters, Type::Windows(timestamp))?, LocalHop { shape, timestamp }))
-            })
-        });
-        registry.scalars(name, overloads)?;
+    for (name, lengths, shape) in hop::FUNCTIONS {
+        let windows = |timestamp| LocalHop { shape, timestamp };
+        register_zoned(registry, name, lengths.len(), true, Type::Windows, windows)?;
     }
     Ok(())
 }
@@ -61,13 +47,6 @@ impl LocalBucket {
     const fn plain(&self) -> Bucket {
         Bucket::new(self.edge, self.timestamp, ANCHOR)
     }
-}
-
-/// What is known at bind of buckets by a clock, or of those without one, for the zone 'none'.
-#[derive(Clone)]
-pub(super) enum Clock<P, L> {
-    Plain(P),
-    Local(L),
 }
 
 /// The type of the readings of a clock at instants of this type.
@@ -95,17 +74,8 @@ impl Scalar for LocalBucket {
         if no_clock(arguments, ZONE)? {
             return self.plain().bind(arguments).map(Clock::Plain);
         }
-        let precision = self.timestamp.precision();
-        let width = arguments.known_interval(WIDTH)?;
-        // Each is checked even while another is unknown.
-        width.map(|width| precision.length_ticks(WIDTH.argument, width)).transpose()?;
-        let zone = known_zone(arguments, ZONE)?;
-        let anchor = anchor_ticks(arguments, ANCHOR, reading(self.timestamp)).map_err(anchor_error)?;
-        let Some(((width, anchor), zone)) = width.zip(anchor).zip(zone) else {
-            return Ok(Clock::Local(None));
-        };
-        let grid = precision.grid(WIDTH.argument, width, anchor)?;
-        Ok(Clock::Local(Some(Arc::new(LocalBuckets::new(zone, grid, precision)))))
+        let buckets = Clocked { width: WIDTH, zone: ZONE }.local(arguments, self.timestamp)?;
+        Ok(Clock::Local(buckets.map(Arc::new)))
     }
 
     fn execute(&self, plan: Option<&Self::Plan>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
@@ -186,13 +156,9 @@ impl Scalar for LocalHop {
             return self.plain().bind(arguments).map(Clock::Plain);
         }
         let precision = self.timestamp.precision();
-        let length = |parameter: Parameter| {
-            let length = arguments.known_interval(parameter)?;
-            length.map(|length| precision.length_ticks(parameter.argument, length)).transpose()?;
-            Ok::<_, Error>(length)
-        };
-        let (step, size) = (length(self.step())?, length(Self::SIZE)?);
-        let lengths = step.zip(size);
+        let length = |parameter| known_length(arguments, parameter, precision);
+        let lengths = length(self.step())?.zip(length(Self::SIZE)?);
+        let lengths = lengths.map(|((step, _), (size, _))| (step, size));
         let count = lengths.map(|(step, size)| local_hop(precision, self.shape, step, size)).transpose()?;
         let zone = known_zone(arguments, Self::ZONE)?;
         let anchor = anchor_ticks(arguments, Self::ANCHOR, reading(self.timestamp)).map_err(anchor_error)?;

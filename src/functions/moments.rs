@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 
 /// Registers both.
 pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
-    let doubles = [Type::Double, Type::Single].map(of_values::<f64>);
+    let doubles = [Type::Double, Type::Float].map(of_values::<f64>);
     let moments = registry.aggregate(c"time_bucket_moments");
     let moments = doubles.into_iter().try_fold(moments, AggregateOverloads::with)?;
     moments.with(of_values::<Whole>(Type::Any))?.register()?;

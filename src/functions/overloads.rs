@@ -189,6 +189,39 @@ pub(super) fn register<S: Scalar>(
     registry.scalars(name, zoned)
 }
 
+/// Registers the overloads of a function that take a zone after the timestamp: instants by its wall clock, or local times, whose
+/// zone may be 'none' alone. Without those of local times DuckDB 1.5 would make instants of them by the session's time zone.
+pub(super) fn register_zoned<S: Scalar>(
+    registry: &Registry,
+    name: &'static CStr,
+    lengths: usize,
+    is_instant: bool,
+    result: impl Fn(Timestamp) -> Type,
+    scalar: impl Fn(Timestamp) -> S,
+) -> Result<(), LoadError> {
+    // Compiled once, not for each kind of function.
+    fn signatures(
+        lengths: usize,
+        is_instant: bool,
+        result: &dyn Fn(Timestamp) -> Type,
+    ) -> Vec<(Timestamp, Signature)> {
+        // DuckDB's own has an INTERVAL, and no anchor; where one follows, any length, which is refused in words if it is none.
+        let forms = [(Interval, None), (Any, Some(Any))];
+        let forms = if is_instant { &forms[..] } else { &forms[1..] };
+        let mut signatures = Vec::new();
+        for timestamp in Timestamp::ALL.into_iter().filter(|timestamp| timestamp.is_instant() == is_instant) {
+            for &(length, anchor) in forms {
+                let ts = [Type::Timestamp(timestamp), Text];
+                let types = std::iter::repeat_n(length, lengths).chain(ts).chain(anchor);
+                signatures.extend(signature(types, result(timestamp)).map(|types| (timestamp, types)));
+            }
+        }
+        signatures
+    }
+    let overloads = signatures(lengths, is_instant, &result).into_iter();
+    registry.scalars(name, overloads.map(|(timestamp, types)| (types, scalar(timestamp))))
+}
+
 /// An overload that takes what is no timestamp in order to refuse it.
 ///
 /// It is also what the engine picks for the bare word NULL, which gives NULL once the lengths have been checked. Newer

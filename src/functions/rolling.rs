@@ -2,7 +2,7 @@
 //! panes of a key, one that ends with each pane; and `time_bucket_trailing`, the scalar function that says where such a
 //! window starts. [`kernel::Rolling`] has the arithmetic.
 
-use super::grids::{Buckets, Clocked};
+use super::grids::{Buckets, Clocked, known_length};
 use super::number::{Number, unit};
 use super::overloads::signature;
 use super::pane_column::{PaneColumn, structure};
@@ -61,11 +61,7 @@ impl Scalar for Trailing {
 
     fn bind(&self, arguments: &Arguments<'_>) -> Result<Option<Windows>> {
         let precision = self.timestamp.precision();
-        let length = |parameter: Parameter| {
-            let given = arguments.known_interval(parameter)?;
-            let ticks = given.map(|given| precision.length_ticks(parameter.argument, given)).transpose()?;
-            Ok::<_, Error>(given.zip(ticks))
-        };
+        let length = |parameter| known_length(arguments, parameter, precision);
         let lengths = length(Self::LOOKBACK)?.zip(length(Self::GRID.width)?);
         if let Some(((lookback, back), (width, each))) = lengths
             && back % each != 0

@@ -1,6 +1,7 @@
 //! `time_bucket_sessions`: the session of each of a key's rows.
 
 use super::bound::NoTimestamps;
+use super::grids::known_length;
 use super::overloads::signature;
 use super::types::{Timestamp, Type};
 use crate::error::{Argument, LoadError, Result};
@@ -35,9 +36,7 @@ impl Scalar for Sessions {
     type Plan = ();
 
     fn bind(&self, arguments: &Arguments<'_>) -> Result<()> {
-        let gap = arguments.known_interval(Self::GAP)?;
-        gap.map(|gap| self.timestamp.precision().length_ticks(Argument::Gap, gap)).transpose()?;
-        Ok(())
+        known_length(arguments, Self::GAP, self.timestamp.precision()).map(drop)
     }
 
     fn execute(&self, _: Option<&()>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
@@ -45,19 +44,14 @@ impl Scalar for Sessions {
         let (times, gaps) = (input.word_lists(Self::TIMES), input.intervals(Self::GAP)?);
         output.null_where_any_is(input);
         let (lists, validity) = output.lists_and_validity();
-        let mut total = 0;
-        for (row, list) in lists.iter_mut().enumerate() {
-            let (times, known) = times(row);
-            let has_list = is_valid(validity, row);
-            let length = (0..times.len()).filter(|&index| has_list && known.has(index)).count() as u64;
-            *list = List { offset: total, length };
-            total += length;
-        }
+        let total = List::lay_out(lists, |row| -> Result<_> {
+            let ((times, known), has_list) = (times(row), is_valid(validity, row));
+            Ok((0..times.len()).filter(|&index| has_list && known.has(index)).count() as u64)
+        })?;
         let (lists, [rows, starts, ends]) = output.records(total, Room::Rows)?;
         for (row, list) in lists.iter().enumerate().filter(|(_, list)| list.length > 0) {
-            let elements = list.offset as usize..(list.offset + list.length) as usize;
             let (rows, starts, ends) =
-                (&mut rows[elements.clone()], &mut starts[elements.clone()], &mut ends[elements]);
+                (&mut rows[list.range()], &mut starts[list.range()], &mut ends[list.range()]);
             let gap = precision.length_ticks(Argument::Gap, gaps[row])?;
             let (times, known) = times(row);
             order_rows(times, |index| known.has(index), rows);

@@ -72,8 +72,6 @@ pub(super) enum Type {
     Interval,
     /// `BIGINT`
     Integer,
-    /// `FLOAT`
-    Single,
     /// `DECIMAL(38,0)`
     Decimal,
     /// A type that the engine leaves to the function.
@@ -118,7 +116,6 @@ impl Type {
         match self {
             Self::Interval => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_INTERVAL),
             Self::Integer => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_BIGINT),
-            Self::Single => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_FLOAT),
             Self::Decimal => Some(LogicalType::decimal()),
             Self::Any => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_ANY),
             Self::Boolean => LogicalType::of_id(sys::DUCKDB_TYPE_DUCKDB_TYPE_BOOLEAN),
@@ -154,6 +151,7 @@ impl Type {
             Self::Pieces(timestamp) => Self::numbered(c"place", timestamp, [c"piece_start", c"piece_end"]),
         }
     }
+
     /// A list of structs of a number and two times.
     fn numbered(number: &CStr, timestamp: Timestamp, [from, to]: [&CStr; 2]) -> Option<LogicalType> {
         let (integer, time) = (Self::Integer.logical()?, LogicalType::of_id(timestamp.id())?);
