@@ -21,6 +21,8 @@ from rows import KEYS, VALUES, grouped, source, write
 
 WIDTH = "15 minutes"
 FILES, ROWS = 6, 200_000
+# Its clock is set within these days, of which six of ten have rows.
+ZONE, SINCE, UNTIL = "Europe/Berlin", "TIMESTAMPTZ '2026-03-25'", "TIMESTAMPTZ '2026-04-03'"
 
 
 @contextlib.contextmanager
@@ -61,16 +63,26 @@ ENGINES = {"dask": dask, "spark": spark, "ray": ray}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Six files, each of one day, but for some rows of the first day that came late; and what one process makes of them, rolled."""
+    """Six files, each of one day, but for some rows of the first day that came late; and what one process makes of them, by job."""
     import duckdb_time_bucket
 
     folder = tmp_path_factory.mktemp("rows")
-    with duckdb_time_bucket.connect() as con:
+    with duckdb_time_bucket.connect(macros=True) as con:
         for day in range(FILES - 1):
-            write(con, folder / f"{day}.parquet", day, ROWS * day, ROWS)
-        write(con, folder / "late.parquet", 0, ROWS * FILES, ROWS)
+            write(con, folder / f"{day}.parquet", day, ROWS * day, ROWS, zoned=True)
+        write(con, folder / "late.parquet", 0, ROWS * FILES, ROWS, zoned=True)
+        everything = source(folder.glob("*.parquet"))
+        local = f"(INTERVAL '1 day', time, '{ZONE}')"
+        by_day = grouped(f"(SELECT *, time_bucket{local} AS window_start, time_bucket_end{local} AS window_end FROM {everything})")
+        con.execute(f"CREATE TABLE days AS SELECT * EXCLUDE (whole, exact, float, window_end), float.n AS n, float.max AS last FROM ({by_day})")
         (folder / "want").mkdir()
-        con.execute(f"COPY ({grouped(rows.rolling(source(folder.glob('*.parquet')), WIDTH, '1 hour'))}) TO '{folder}/want/rolled.parquet'")
+        for job, query in {
+            "rolled": grouped(rows.rolling(everything, WIDTH, "1 hour")),
+            "tumbled": by_day,
+            "hopped": grouped(f"(SELECT *, unnest(time_bucket_hop(INTERVAL '6 hours', INTERVAL '1 day', time), max_depth := 2) FROM {everything})"),
+            "filled": f"FROM gapfill('days', 'window_start', INTERVAL '1 day', {list(KEYS)}, carry := ['last'], zero := ['n'], since := {SINCE}, until := {UNTIL}, zone := '{ZONE}')",
+        }.items():
+            con.execute(f"COPY ({query}) TO '{folder}/want/{job}.parquet'")
     return folder
 
 
@@ -112,29 +124,28 @@ class Killer(threading.Thread):
         self.join()
 
 
-def rolled(con, folder, made):
-    return rows.differences(con, made.files, f"FROM '{folder}/want/rolled.parquet'")
+def differences(con, folder, job, made):
+    return rows.differences(con, made.files, f"FROM '{folder}/want/{job}.parquet'")
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("engine", ENGINES)
 def test_equal_to_one_process(tmp_path, con, folder, engine, workers):
     store = a_store(tmp_path)
-    tumbled = (f"(SELECT *, time_bucket(INTERVAL '1 day', time) AS window_start, time_bucket_end(INTERVAL '1 day', time) AS window_end "
-               f"FROM {source(folder.glob('*.parquet'))})")
-    hopped = f"(SELECT *, unnest(time_bucket_hop(INTERVAL '6 hours', INTERVAL '1 day', time), max_depth := 2) FROM {source(folder.glob('*.parquet'))})"
     with ENGINES[engine](workers) as run:
         update = store.update(f"{folder}/*.parquet", run)
         assert (update.computed, len(update.workers)) == (FILES, workers) and str(os.getpid()) not in str(update.workers)
-        assert rolled(con, folder, store.windows(cluster.Rolling("1 hour"), run, partitions=3)) == []
-        assert rows.differences(con, store.windows(cluster.Tumble("1 day"), run, partitions=3).files, grouped(tumbled)) == []
-        assert rows.differences(con, store.windows(cluster.Hop("6 hours", "1 day"), run, partitions=3).files, grouped(hopped)) == []
-        filled = store.windows(cluster.Gapfill("15 minutes", {"n": "float.n", "last": "float.max"}, carry=("last",), zero=("n",)), run, partitions=3)
-        there = con.execute(f"SELECT count(*), count(*) FILTER (filled), sum(n)::BIGINT FROM read_parquet({list(filled.files)})").fetchone()
-        assert there[2] == con.execute(f"SELECT count(float) FROM {source(folder.glob('*.parquet'))}").fetchone()[0]
+        assert differences(con, folder, "rolled", store.windows(cluster.Rolling("1 hour"), run, partitions=3)) == []
+        assert differences(con, folder, "tumbled", store.windows(cluster.Tumble("1 day", zone=ZONE), run, partitions=3)) == []
+        assert differences(con, folder, "hopped", store.windows(cluster.Hop("6 hours", "1 day"), run, partitions=3)) == []
+        kind = cluster.Gapfill("1 day", {"n": "float.n", "last": "float.max"}, carry=("last",), zero=("n",), since=SINCE, until=UNTIL, zone=ZONE)
+        got, want = (f"SELECT * REPLACE (v + 0 AS v) FROM read_parquet({files})" for files in (
+            list(store.windows(kind, run, partitions=3).files), [f"{folder}/want/filled.parquet"]))
+        assert con.execute(f"(({got}) EXCEPT ALL ({want})) UNION ALL (({want}) EXCEPT ALL ({got}))").fetchall() == []
+        assert con.execute(f"SELECT count(*) FILTER (filled) / count(*) FROM ({want})").fetchone() == (4 / 10,)
         assert store.compact(run).computed == 1
         assert store.windows(cluster.Rolling("1 hour"), run, partitions=3).computed == 0
-        assert rolled(con, folder, store.windows(cluster.Rolling("1 hour"), run, partitions=2)) == []
+        assert differences(con, folder, "rolled", store.windows(cluster.Rolling("1 hour"), run, partitions=2)) == []
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -150,9 +161,9 @@ def test_a_worker_is_killed_in_each_stage(tmp_path, con, folder, engine):
     assert update.computed == FILES
     # What the dead left half-written is there, and nobody reads it.
     assert first.left.exists() and second.left.exists()
-    assert rolled(con, folder, made) == []
+    assert differences(con, folder, "rolled", made) == []
     assert store.vacuum() >= 2 and not first.left.exists() and not second.left.exists()
-    assert rolled(con, folder, store.windows(cluster.Rolling("1 hour"), partitions=6)) == []
+    assert differences(con, folder, "rolled", store.windows(cluster.Rolling("1 hour"), partitions=6)) == []
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -184,7 +195,7 @@ def test_errors_name_the_worker_and_the_file(tmp_path, con, folder, engine):
             assert store.update(many, run).computed == 1
 
 
-def test_dask_workers_that_were_started_elsewhere(tmp_path, con, folder):
+def test_dask_workers_that_were_started_elsewhere(tmp_path, con, folder, capsys):
     """A scheduler and workers from the command line, which know nothing of this package: it is sent to them."""
     from distributed import Client
 
@@ -201,10 +212,11 @@ def test_dask_workers_that_were_started_elsewhere(tmp_path, con, folder):
             client.wait_for_workers(2, timeout=60)
             with pytest.raises(ModuleNotFoundError):
                 client.run(lambda: __import__("duckdb_time_bucket"))
-            run = cluster.dask(client)
+            run = cluster.dask(client, progress=True)
             store = a_store(tmp_path)
             assert len(store.update(f"{folder}/*.parquet", run).workers) == 2
-            assert rolled(con, folder, store.windows(cluster.Rolling("1 hour"), run, partitions=3)) == []
+            assert "100% Completed" in capsys.readouterr().out
+            assert differences(con, folder, "rolled", store.windows(cluster.Rolling("1 hour"), run, partitions=3)) == []
     finally:
         for process in reversed(started):
             process.terminate()
