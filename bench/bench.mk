@@ -64,5 +64,5 @@ bench-windows: $(EXT) build/race/bin/python $(call engines,$(ENGINES))
 ## bench-cluster: panes and windows on Dask against one DuckDB process, a late file, another lookback
 .PHONY: bench-cluster
 bench-cluster: package $(CLUSTER)
-	$(CLUSTER) bench/cluster.py --package build/package --json build/bench/cluster.json
+	$(CLUSTER) bench/cluster.py --package build/package --rows $(or $(CLUSTER_ROWS),40000000 100000000) --json build/bench/cluster.json
 	$(REPORT)

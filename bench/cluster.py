@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Times panes and windows on Dask against one DuckDB process, over the same files in one run: a Markdown table of ratios.
 
-    cluster.py --package FOLDER [--rows N] [--rounds N] [--json FILE]
+    cluster.py --package FOLDER [--rows N...] [--rounds N] [--json FILE]
 
 Contestants take turns; a time is the median of the rounds. Clusters are started, and their workers have loaded everything, before anything
-is timed: what that takes has a line of its own. A goal is the largest ratio.
+is timed: what that takes has a line of its own. A goal is the largest ratio. Two processes with half of the files each, which never speak to
+each other, are as fast as two workers of this machine can be.
 """
 import argparse
+import concurrent.futures
 import json
+import multiprocessing
 import os
 import pathlib
 import shutil
@@ -52,10 +55,79 @@ def timed(function):
     return time.perf_counter() - began, result
 
 
+def measure(rows, rounds, runs, halves):
+    """The median seconds of each contestant, by name; and how many windows and panes there are, and the panes' bytes."""
+    from duckdb_time_bucket import cluster
+
+    def windows(store, run, lookback=LOOKBACK):
+        return store.windows(cluster.Rolling(lookback), run, partitions=2, span=288)
+
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        files, late = [str(folder / f"{number:02}.parquet") for number in range(FILES)], str(folder / "late.parquet")
+        with duckdb.connect() as con:
+            for number, file in enumerate(files):
+                write(con, file, number * HOURS, rows // FILES)
+            write(con, late, 12, rows // FILES, 1)
+        seconds = {}
+
+        def add(name, function):
+            took, result = timed(function)
+            seconds.setdefault(name, []).append(took)
+            return result
+
+        def on(workers):
+            shutil.rmtree(folder / f"store-{workers}", ignore_errors=True)
+            store = cluster.Store(folder / f"store-{workers}", **ARGUMENTS)
+            add(f"{workers}, panes", lambda: store.update(files, runs[workers], group=pair))
+            add(f"{workers}, windows", lambda: windows(store, runs[workers]))
+
+        jobs = {"one thread": lambda: one_process(files, folder / "one.parquet", 1), "two threads": lambda: one_process(files, folder / "two.parquet", 2),
+                "halves": lambda: list(halves.map(one_process, (files[:FILES // 2], files[FILES // 2:]), (folder / "a.parquet", folder / "b.parquet"), (1, 1))),
+                "one worker": lambda: on(1), "two workers": lambda: on(2)}
+        for round in range(rounds):
+            turn = round % len(jobs)
+            for name in [*jobs][turn:] + [*jobs][:turn]:
+                add(name, jobs[name])
+            store = cluster.Store(folder / "store-2", **ARGUMENTS)
+            add("late", lambda: (store.update([*files, late], runs[2], group=pair), windows(store, runs[2])))
+            add("lookback", lambda: windows(store, runs[2], "6 hours"))
+        with duckdb.connect() as con:
+            store.update(files, group=pair)
+            counts = con.execute(f"""SELECT (SELECT count(*) FROM '{folder}/one.parquet'), (SELECT count(*) FROM read_parquet({list(store.files())}))""").fetchone()
+            same, = con.execute(f"""SELECT count(*) FROM '{folder}/one.parquet' AS a JOIN read_parquet({list(windows(store, None).files)}) AS b USING (key, window_end)
+                WHERE {' AND '.join(f'a.{value}.{part} = b.{value}.{part}' for value in ('price', 'n') for part in ('n', 'sum', 'min', 'max'))}
+                  AND a.x.n = b.x.n AND a.x.min = b.x.min AND a.x.max = b.x.max AND abs(a.x.sum - b.x.sum) <= 1e-15 * abs(a.x.sum)""").fetchone()
+            assert same == counts[0] > 0, f"{same} of {counts[0]} windows are those of one process"
+        stored = sum(pathlib.Path(file).stat().st_size for file in store.files())
+    return {name: statistics.median(times) for name, times in seconds.items()}, (*counts, stored)
+
+
+# What is said of it, its name, what it is compared to, how that is called, and the largest ratio.
+LINES = [
+    ("one DuckDB process, one thread", "one thread", None, "", None),
+    ("one DuckDB process, two threads", "two threads", "one thread", "the first line", None),
+    ("two DuckDB processes, half of the files each", "halves", "one thread", "the first line", None),
+    ("Dask, one worker", "one worker", "one thread", "the first line", 1.3),
+    ("Dask, two workers", "two workers", "one worker", "one worker", 0.55),
+    ("of which panes", "2, panes", "two workers", "the whole", None),
+    ("of which windows", "2, windows", "two workers", "the whole", None),
+    ("a late file of one hour, a sixteenth of the rows", "late", "two workers", "the whole", None),
+    ("another lookback over the same panes", "lookback", "two workers", "the whole", None),
+]
+
+
+def cell(middle, name, base, of, goal):
+    if base is None:
+        return f"{middle[name]:.1f} s"
+    ratio = f"{middle[name] / middle[base]:.2f}"
+    return f"{middle[name]:.1f} s, {f'**{ratio}**' if goal and middle[name] / middle[base] > goal else ratio} of {of}"
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--package", type=pathlib.Path, required=True)
-    parser.add_argument("--rows", type=int, default=40_000_000)
+    parser.add_argument("--rows", type=int, nargs="+", default=[40_000_000])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", type=pathlib.Path)
     arguments = parser.parse_args()
@@ -63,79 +135,28 @@ def main():
     from distributed import Client
     from duckdb_time_bucket import cluster
 
-    with tempfile.TemporaryDirectory() as folder:
-        folder = pathlib.Path(folder)
-        with duckdb.connect() as con:
-            files = [str(folder / f"{number:02}.parquet") for number in range(FILES)]
-            for number, file in enumerate(files):
-                write(con, file, number * HOURS, arguments.rows // FILES)
-            write(con, folder / "late", 12, arguments.rows // FILES, 1)
+    started, runs, clients = {}, {}, []
+    for workers in (1, 2):
+        def start():
+            clients.append(Client(n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs="ERROR"))
+            runs[workers] = cluster.dask(clients[-1])
+            clients[-1].run(lambda: str(__import__("duckdb_time_bucket.cluster")))  # by value: nothing of this file is on the workers
+        started[workers] = timed(start)[0]
+    with concurrent.futures.ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as halves:
+        measured = [measure(rows, arguments.rounds, runs, halves) for rows in arguments.rows]
+    for client in clients:
+        client.close()
 
-        def on(run, store):
-            shutil.rmtree(store, ignore_errors=True)
-            store = cluster.Store(store, **ARGUMENTS)
-            panes, _ = timed(lambda: store.update(files, run, group=pair))
-            windows, made = timed(lambda: store.windows(cluster.Rolling(LOOKBACK), run, partitions=2, span=288))
-            return panes, windows, made
-
-        started, runs, clients = {}, {}, []
-        for workers in (1, 2):
-            def start():
-                clients.append(Client(n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs="ERROR"))
-                runs[workers] = cluster.dask(clients[-1])
-                clients[-1].run(lambda: str(__import__("duckdb_time_bucket.cluster")))  # by value: nothing of this file is on the workers
-            started[workers] = timed(start)[0]
-
-        seconds = {}
-        for round in range(arguments.rounds):
-            jobs = {"one process, one thread": lambda: one_process(files, folder / "one.parquet", 1), "one process, two threads": lambda: one_process(files, folder / "two.parquet", 2),
-                    "Dask, one worker": lambda: on(runs[1], folder / "store-1"), "Dask, two workers": lambda: on(runs[2], folder / "store-2")}
-            for name in list(jobs)[round % 4:] + list(jobs)[:round % 4]:
-                took, parts = timed(jobs[name])
-                seconds.setdefault(name, []).append(took)
-                if parts:
-                    seconds.setdefault(f"{name}, panes", []).append(parts[0])
-                    seconds.setdefault(f"{name}, windows", []).append(parts[1])
-            store = cluster.Store(folder / "store-2", **ARGUMENTS)
-            late, made = timed(lambda: (store.update([*files, folder / "late"], runs[2], group=pair), store.windows(cluster.Rolling(LOOKBACK), runs[2], partitions=2, span=288))[1])
-            seconds.setdefault("late", []).append(late)
-            changed, longer = timed(lambda: store.windows(cluster.Rolling("6 hours"), runs[2], partitions=2, span=288))
-            seconds.setdefault("lookback", []).append(changed)
-        for client in clients:
-            client.close()
-        with duckdb.connect() as con:
-            windows, = con.execute(f"SELECT count(*) FROM '{folder}/one.parquet'").fetchone()
-            store = cluster.Store(folder / "store-2", **ARGUMENTS)
-            store.update(files, group=pair)
-            made = store.windows(cluster.Rolling(LOOKBACK), partitions=2, span=288)
-            same, = con.execute(f"""SELECT count(*) FROM '{folder}/one.parquet' AS a JOIN read_parquet({list(made.files)}) AS b USING (key, window_end)
-                WHERE {' AND '.join(f'a.{value}.{part} = b.{value}.{part}' for value in ('price', 'n') for part in ('n', 'sum', 'min', 'max'))}
-                  AND a.x.n = b.x.n AND a.x.min = b.x.min AND a.x.max = b.x.max AND abs(a.x.sum - b.x.sum) <= 1e-15 * abs(a.x.sum)""").fetchone()
-            assert same == windows > 0, f"{same} of {windows} windows are those of one process"
-            panes, = con.execute(f"SELECT count(*) FROM read_parquet({list(store.files())})").fetchone()
-            stored = sum(pathlib.Path(file).stat().st_size for file in store.files())
-
-    middle = {name: statistics.median(times) for name, times in seconds.items()}
-    one, two = middle["one process, one thread"], middle["Dask, two workers"]
-    table = [("one DuckDB process, one thread", one, None, None, None),
-             ("one DuckDB process, two threads", middle["one process, two threads"], None, one, "the first line"),
-             ("Dask, one worker", middle["Dask, one worker"], 1.3, one, "the first line"),
-             ("Dask, two workers", two, 0.55, middle["Dask, one worker"], "one worker"),
-             ("of which panes", middle["Dask, two workers, panes"], None, two, "the whole"),
-             ("of which windows", middle["Dask, two workers, windows"], None, two, "the whole"),
-             (f"a late file of one hour, {arguments.rows // FILES:,} rows", middle["late"], None, two, "the whole"),
-             ("another lookback over the same panes", middle["lookback"], None, two, "the whole")]
-    lines = ["| what | seconds | ratio | at most |", "| --- | ---: | ---: | ---: |"]
-    for name, took, goal, base, of in table:
-        ratio = "" if base is None else f"{took / base:.2f} of {of}"
-        lines.append(f"| {name} | {took:.1f} | {f'**{ratio}**' if goal and took / base > goal else ratio} | {goal or ''} |")
-    lines += [f"| start of Dask, one worker and two | {started[1]:.1f}, {started[2]:.1f} | | |", "",
-              f"{arguments.rows:,} rows of {KEYS} keys in {FILES} files of {HOURS} hours each, two a task; {panes:,} panes in {stored / 1e6:.1f} MB, {windows:,} windows, "
-              f"each of them as one process has it; DuckDB {duckdb.__version__}, {os.cpu_count()} cores; median of {arguments.rounds} interleaved rounds."]
+    lines = [f"| what | at most | {' | '.join(f'{rows:,} rows' for rows in arguments.rows)} |", "| --- | ---: |" + " ---: |" * len(measured)]
+    lines += [f"| {what} | {line[-1] or ''} | {' | '.join(cell(middle, *line) for middle, _ in measured)} |" for what, *line in LINES]
+    lines += ["", f"{KEYS} keys in {FILES} files of {HOURS} hours each, two a task; "
+              + "; ".join(f"{panes:,} panes in {stored / 1e6:.1f} MB, {windows:,} windows" for _, (windows, panes, stored) in measured[:1])
+              + f", each of them as one process has it. To start Dask took {started[1]:.1f} s with one worker and {started[2]:.1f} with two. "
+              f"DuckDB {duckdb.__version__}, {os.cpu_count()} cores; median of {arguments.rounds} interleaved rounds."]
     print("\n".join(lines))
     if arguments.json:
         arguments.json.parent.mkdir(parents=True, exist_ok=True)
-        arguments.json.write_text(json.dumps({"rows": arguments.rows, "markdown": "\n".join(lines)}))
+        arguments.json.write_text(json.dumps({"rows": arguments.rows[0], "markdown": "\n".join(lines)}))
 
 
 if __name__ == "__main__":
