@@ -293,6 +293,33 @@ def test_compaction(tmp_path, con, days):
     assert store.compact(before="2026-03-28").computed == 0
 
 
+def test_merging_in_a_tree(tmp_path, con):
+    """Eight files of one day, merged by six hours and then by the day: the windows stay through both, and new ones are of one file."""
+    whole = write(con, tmp_path / "whole.parquet", rows=4000)
+    (tmp_path / "rows").mkdir()
+    for part in range(8):
+        con.execute(f"COPY (FROM '{whole}' WHERE hour(time) // 6 = {part // 2} AND epoch_ms(time) % 2 = {part % 2}) TO '{tmp_path}/rows/{part}.parquet'")
+    store = a_store(tmp_path)
+    assert store.update(f"{tmp_path}/rows/*.parquet").computed == 8
+    made = check(con, store, tmp_path / "rows")
+    for span, merged in [("6 hours", 4), ("1 day", 1)]:
+        assert store.compact(span=span).computed == merged == len(store.files())
+        assert check(con, store, tmp_path / "rows").files == made.files
+    assert check(con, store, tmp_path / "rows", cluster.Rolling("5 hours")).computed > 0
+    assert store.update(f"{tmp_path}/rows/*.parquet").kept == 1
+
+
+def test_settings(tmp_path, con, days):
+    """Each task's DuckDB has them, as it says itself in a column."""
+    settings = cluster.Settings(threads=2, memory_limit="300MiB", temp_directory=str(tmp_path), config={"max_temp_directory_size": "70MiB"},
+                                setup=("CREATE MACRO asked() AS current_setting('threads') || ' ' || current_setting('memory_limit') || ' ' || current_setting('temp_directory') || ' ' || current_setting('max_temp_directory_size')",))
+    store = cluster.Store(tmp_path / "store", ts="time", values=["one"], width="1 day", keys=["asked"], rows="SELECT time, 1 AS one, asked() AS asked FROM read_parquet($files)", settings=settings)
+    store.update(f"{days}/0.parquet")
+    (said,), = con.execute(f"SELECT DISTINCT asked FROM read_parquet({list(store.files())})").fetchall()
+    assert re.fullmatch(rf"2 300.0 MiB {tmp_path}/duckdb_time_bucket-\S+ 70.0 MiB", said), said
+    assert list(tmp_path.glob("duckdb_time_bucket-*")) == []
+
+
 def test_what_was_left_behind_is_not_read(tmp_path, con, days):
     store = a_store(tmp_path)
     store.update(f"{days}/*.parquet")
