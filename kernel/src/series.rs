@@ -70,8 +70,7 @@ impl Series {
 /// Stored windows of one size and slide that lie side by side and together make a lookback, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cover {
-    starts: Steps,
-    ends: Steps,
+    windows: Series,
     aligned_end: i64,
     staleness: Interval,
 }
@@ -109,30 +108,21 @@ impl Cover {
         let end = grid.start(at);
         let len = u64::try_from(lookback_ticks / size_ticks).map_err(|_| out_of_range())?;
         let first = end - lookback_ticks;
-        Ok(Self {
+        let windows = Series {
             starts: Steps::new(precision, first, size_ticks, len).ok_or_else(out_of_range)?,
             ends: Steps::new(precision, first + size_ticks, size_ticks, len).ok_or_else(out_of_range)?,
+        };
+        Ok(Self {
+            windows,
             aligned_end: precision.finite(end).ok_or_else(out_of_range)?,
             staleness: staleness(precision, at, end).ok_or_else(out_of_range)?,
         })
     }
 
-    /// How many windows.
+    /// The windows.
     #[must_use]
-    pub const fn len(&self) -> u64 {
-        self.starts.len()
-    }
-
-    /// Whether there are none, which is never so.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.starts.is_empty()
-    }
-
-    /// The windows' starts and ends.
-    #[must_use]
-    pub const fn bounds(&self) -> (&Steps, &Steps) {
-        (&self.starts, &self.ends)
+    pub const fn windows(&self) -> &Series {
+        &self.windows
     }
 
     /// Where the newest window ends.

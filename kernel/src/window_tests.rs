@@ -209,9 +209,10 @@ proptest! {
         let aligned = (0..slide).map(|back| at - back).find(|end| (end - anchor).rem_euclid(slide) == 0).unwrap();
         prop_assert_eq!(cover.aligned_end(), aligned);
         prop_assert_eq!(cover.staleness(), interval(at - aligned));
-        let mut written = [vec![0; cover.len() as usize], vec![0; cover.len() as usize]];
-        cover.bounds().0.write(0, &mut written[0]);
-        cover.bounds().1.write(0, &mut written[1]);
+        let (starts, ends) = cover.windows().bounds();
+        let mut written = [starts, ends].map(|steps| vec![0; steps.len() as usize]);
+        starts.write(0, &mut written[0]);
+        ends.write(0, &mut written[1]);
         let seconds: Vec<i64> =
             written[0].iter().zip(&written[1]).flat_map(|(&start, &end)| start..end).collect();
         prop_assert_eq!(seconds, (aligned - lookback..aligned).collect::<Vec<_>>());

@@ -117,16 +117,16 @@ impl Table for CoverOf {
             (STALENESS, Type::Interval),
             (Self::WINDOWS, Type::Integer),
         ]);
-        Ok(Bound { plan, len: plan.len(), columns })
+        Ok(Bound { plan, len: plan.windows().len(), columns })
     }
 
     fn write(&self, cover: &Cover, rows: &mut Rows<'_>) -> Result<()> {
-        let ((starts, ends), from) = (cover.bounds(), rows.from());
+        let ((starts, ends), from) = (cover.windows().bounds(), rows.from());
         starts.write(from, rows.write(TICKS, WINDOW_START));
         ends.write(from, rows.write(TICKS, WINDOW_END));
         rows.write(TICKS, Self::ALIGNED_END).fill(cover.aligned_end());
         rows.write(INTERVALS, STALENESS).fill(cover.staleness());
-        rows.write(INTEGERS, Self::WINDOWS).fill(cover.len() as i64);
+        rows.write(INTEGERS, Self::WINDOWS).fill(cover.windows().len() as i64);
         Ok(())
     }
 }

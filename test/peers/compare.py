@@ -12,9 +12,9 @@ import argparse
 import random
 import sys
 import warnings
-from pathlib import Path
 
 import datafusion
+import document
 import duckdb
 import ladybug
 import pandas
@@ -23,8 +23,6 @@ import pyarrow as pa
 import pyspark
 
 warnings.filterwarnings("ignore")
-ROOT = Path(__file__).resolve().parents[2]
-DOCUMENT = ROOT / "docs" / "compatibility.md"
 BEGIN, END = "<!-- written by make peers -->\n", "<!-- end -->\n"
 INT64 = 2**63
 US = {"us": 1, "ns": 1000}
@@ -231,16 +229,10 @@ def main():
                 print(f"compare: {name}: not explained, {number:,} times: {call(unit, width, tick)} {got} {right}", file=sys.stderr)
             theirs = got if what == "a value" else what
             table += f"| {name} | {call(unit, width, tick)} | {theirs} | {right} | {why} |\n"
-    text = BEGIN + summary + "\nTicks of the timestamp's type; each difference with the smallest input that shows it.\n\n" + table + END
     if failed:
         sys.exit(1)
-    document = DOCUMENT.read_text()
-    before, rest = document.split(BEGIN)
-    whole = before + text + rest.split(END)[1]
-    if arguments.write:
-        DOCUMENT.write_text(whole)
-    elif whole != document:
-        sys.exit("compare: the table in docs/compatibility.md is out of date; run make peers-table")
+    text = f"{summary}\nTicks of the timestamp's type; each difference with the smallest input that shows it.\n\n{table}"
+    document.keep(BEGIN, END, text, arguments.write)
     print(summary, end="")
 
 

@@ -17,6 +17,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import chdb.session
+import document
 import duckdb
 import numpy as np
 import pandas
@@ -30,7 +31,6 @@ import clock  # noqa: E402
 from oracle import TYPES  # noqa: E402
 
 warnings.filterwarnings("ignore")
-DOCUMENT = ROOT / "docs" / "compatibility.md"
 BEGIN, END = "<!-- local time, written by make peers -->\n", "<!-- end of local time -->\n"
 MICROS = next(of for of in TYPES if of.name == "TIMESTAMPTZ")
 SECOND = 10**6
@@ -273,14 +273,8 @@ def main():
                       f"| {shown(case.zone, case.theirs)} | {shown(case.zone, case.start)} | {why} |\n")
     if failed:
         sys.exit(1)
-    text = f"{BEGIN}Rows that differ:\n\n{summary}\nEach kind of difference with the smallest input that shows it, on the zone's clock:\n\n{table}{END}"
-    document = DOCUMENT.read_text()
-    before, rest = document.split(BEGIN)
-    whole = before + text + rest.split(END)[1]
-    if arguments.write:
-        DOCUMENT.write_text(whole)
-    elif whole != document:
-        sys.exit("local: the tables in docs/compatibility.md are out of date; run make peers WRITE=1")
+    text = f"Rows that differ:\n\n{summary}\nEach kind of difference with the smallest input that shows it, on the zone's clock:\n\n{table}"
+    document.keep(BEGIN, END, text, arguments.write)
     print(summary, end="")
 
 
