@@ -1,6 +1,7 @@
 # What is released, for every platform that Cargo.toml names: files, repository, wheels. Part of the Makefile.
 
-HOST_PLATFORM = $(shell $(PYTHON) scripts/project.py host)
+# Asked for once, and only where it is needed.
+HOST_PLATFORM = $(eval HOST_PLATFORM := $(shell $(PYTHON) scripts/project.py host))$(HOST_PLATFORM)
 # What `make repository` and `make wheels` hold: PLATFORMS="linux_amd64 linux_arm64 …", or ALL of them.
 PLATFORMS ?= $(HOST_PLATFORM)
 RELEASED   = $(foreach platform,$(PLATFORMS),$(call released,$(platform)))
@@ -40,8 +41,8 @@ test-workflows: $(CHECKS)
 	$(call job,ci.yml platform platform=$(HOST_PLATFORM))
 	$(call job,release.yml build platform=$(HOST_PLATFORM))
 	$(call job,release.yml publish)
-	set -e; for run in soak fuzz-sql stress; do \
-	  LIMITS='SECONDS=20 VALUES=2000000' $(call job,nightly.yml run run=$$run); \
+	set -e; for run in soak soak-local soak-macros fuzz-sql stress; do \
+	  LIMITS='SECONDS=20 VALUES=2000000 ZONES=25 OUT=300000' $(call job,nightly.yml run run=$$run); \
 	done
 
 ## wheels: build/wheels, a wheel for Python for each of PLATFORMS
