@@ -25,11 +25,11 @@ soak: $(EXT) $(call engines,$(ENGINES))
 	  $$engine test/soak/soak.py --extension $(EXT) --seed $${SEED:-$$RANDOM} --values $(or $(VALUES),50000000); \
 	done
 
-## soak-local: the same for local time: every zone, near each change of its clock from 1900 to 2100, with every width
+## soak-local: the same for local time: every zone or ZONES of them, near each change of its clock from 1900 to 2100, with every width
 .PHONY: soak-local
 soak-local: $(EXT) $(call engines,$(ENGINES))
 	set -e; for engine in $(call engines,$(ENGINES)); do \
-	  $$engine test/soak/local_time.py --extension $(EXT) --seed $${SEED:-$$RANDOM}; \
+	  $$engine test/soak/local_time.py --extension $(EXT) --seed $${SEED:-$$RANDOM} $(ZONES:%=--zones %); \
 	done
 
 ## soak-macros: every row that the window macros give against exact arithmetic, OUT of them on each engine

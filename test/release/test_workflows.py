@@ -74,6 +74,12 @@ def test_every_native_platform_is_built():
             assert built == set(project.PLATFORMS) - {"linux_amd64_musl", "wasm_eh"}, file
 
 
+def test_actions_are_pinned_to_a_commit():
+    """A tag of somebody else's repository may be moved."""
+    used = {step["uses"] for _, _, job in jobs() for step in job["steps"] if "uses" in step}
+    assert used and [action for action in used if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", action)] == []
+
+
 def test_permissions_are_the_least():
     for file in FILES:
         assert yaml.safe_load(file.read_text(encoding="utf-8"))["permissions"] == {"contents": "read"}, file
