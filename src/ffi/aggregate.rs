@@ -54,6 +54,7 @@ impl<S> States<'_, S> {
     /// since the states of a chunk lie anywhere and each would be waited for.
     #[inline]
     pub(crate) fn next(&mut self, index: usize) -> &mut S {
+        #[cfg(target_arch = "x86_64")]
         const AHEAD: usize = 16;
         #[cfg(target_arch = "x86_64")]
         if index + AHEAD < self.len {
