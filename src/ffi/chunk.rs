@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use kernel::{Interval, List, is_valid};
 use libduckdb_sys as sys;
 use std::hash::{Hash, Hasher};
+use std::hint::select_unpredictable;
 use std::sync::OnceLock;
 
 /// The type of an argument, and how the engine stores it.
@@ -145,7 +146,7 @@ impl<'a> Chunk<'a> {
     pub(crate) fn texts(&self, parameter: Parameter) -> impl Fn(usize) -> &'a str {
         let strings = self.strings(parameter);
         move |row| {
-            let (length, _, data) = place(strings(row));
+            let (length, data) = place(strings(row));
             // SAFETY: that many bytes are there for `'a`.
             let bytes = unsafe { std::slice::from_raw_parts(data, length) };
             std::str::from_utf8(bytes).unwrap_or_default()
@@ -157,14 +158,13 @@ impl<'a> Chunk<'a> {
     pub(crate) fn keys(&self, parameter: Parameter) -> impl Fn(usize) -> Option<Key> {
         let strings = self.strings(parameter);
         move |row| {
-            let (length, is_inlined, data) = place(strings(row));
-            let read = length.min(32);
-            let at = if is_inlined { [0, 0, 4] } else { [8.min(read - 8), read.max(16) - 16, read - 8] };
-            // SAFETY: all twelve bytes of a string that holds its own are read, at 0 and 4; of a longer one, which has
-            // thirteen at least, the words from 0 to 8 bytes before the end, or before the 32nd byte.
-            let word = |at| unsafe { data.add(at).cast::<u64>().read_unaligned() };
-            let [second, third, last] = at.map(word);
-            (length <= 32).then_some(Key { length, words: [word(0), second, third, last] })
+            let (length, data) = place(strings(row));
+            // A string that holds its own bytes has room for twelve of them.
+            let read = length.clamp(12, 32);
+            let at = [0, 8.min(read - 8), read.max(16) - 16, read - 8];
+            // SAFETY: so many bytes can be read, and each word ends with the last of them at the latest.
+            let words = at.map(|at| unsafe { data.add(at).cast::<u64>().read_unaligned() });
+            (length <= 32).then_some(Key { length, words })
         }
     }
 
@@ -285,17 +285,21 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// How many bytes a string has, whether it holds them itself, and where they are: up to twelve in the string, more in a buffer
-/// of its vector, as `duckdb.h` says.
+/// How many bytes a string has, and where they are: up to twelve in the string itself, more in a buffer of its vector, as
+/// `duckdb.h` says.
 #[inline(always)]
-fn place(string: &sys::duckdb_string_t) -> (usize, bool, *const u8) {
+fn place(string: &sys::duckdb_string_t) -> (usize, *const u8) {
     // SAFETY: both of the union's forms begin with the length, which says which of them it is.
     unsafe {
         let length = string.value.inlined.length as usize;
-        let is_inlined = length <= string.value.inlined.inlined.len();
-        let (inlined, pointer) =
-            (string.value.inlined.inlined.as_ptr(), string.value.pointer.ptr.cast_const());
-        (length, is_inlined, if is_inlined { inlined } else { pointer }.cast::<u8>())
+        let inlined = &string.value.inlined.inlined;
+        // Long and short names come in no order, so that a branch would be foretold wrongly.
+        let data = select_unpredictable(
+            length <= inlined.len(),
+            inlined.as_ptr(),
+            string.value.pointer.ptr.cast_const(),
+        );
+        (length, data.cast::<u8>())
     }
 }
 
