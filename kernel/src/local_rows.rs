@@ -55,24 +55,22 @@ pub(crate) fn bucket_local_rows_at(
     validity: Option<&[u64]>,
     out: &mut [i64],
 ) -> Result<()> {
-    for Rows { range, ts, validity, out } in blocks(ts, validity, out) {
+    for block in blocks(ts, validity, out) {
+        let range = block.range.clone();
         let rows = LocalRows { grids: rows.grids.of_rows(range.clone()), zones: &rows.zones[range] };
-        bucket_block(level, &rows, clocks, precision, edge, ts, validity, out)?;
+        bucket_block(level, &rows, clocks, precision, edge, block)?;
     }
     Ok(())
 }
 
 /// [`bucket_local_rows`] for up to [`BLOCK`] rows.
-#[expect(clippy::too_many_arguments, reason = "what it does a block of has as many")]
 fn bucket_block(
     level: Level,
     rows: &LocalRows<'_>,
     clocks: &mut Clocks,
     precision: Precision,
     edge: Edge,
-    ts: &[i64],
-    validity: Option<&[u64]>,
-    out: &mut [i64],
+    Rows { ts, validity, out, .. }: Rows<'_>,
 ) -> Result<()> {
     let LocalRows { grids, zones } = rows;
     let mut left = [0; BLOCK / WORD];

@@ -212,8 +212,8 @@ pub(crate) fn bucket_rows_at(
     validity: Option<&[u64]>,
     out: &mut [i64],
 ) -> Result<()> {
-    for Rows { range, ts, validity, out } in blocks(ts, validity, out) {
-        bucket_block(level, &grids.of_rows(range), precision, edge, ts, validity, out)?;
+    for block in blocks(ts, validity, out) {
+        bucket_block(level, &grids.of_rows(block.range.clone()), precision, edge, block)?;
     }
     Ok(())
 }
@@ -224,9 +224,7 @@ fn bucket_block(
     grids: &RowGrids<'_>,
     precision: Precision,
     edge: Edge,
-    ts: &[i64],
-    validity: Option<&[u64]>,
-    out: &mut [i64],
+    Rows { ts, validity, out, .. }: Rows<'_>,
 ) -> Result<()> {
     let mut left = [0; BLOCK / WORD];
     let left = valid_rows(&mut left, validity, ts.len());
