@@ -4,23 +4,20 @@
 CREATE OR REPLACE MACRO gapfill(tbl, ts, width, keys, carry := [], interpolate := [], zero := [], since := NULL, until := NULL,
                                 members := NULL, max_gap := NULL, origin := INTERVAL '0 seconds', zone := 'none') AS TABLE
 WITH data AS ( -- columns by what becomes of them: a key k_u_<name>, carried c_u_<name>, and so on, so that none has a name of ours
-  SELECT COLUMNS(lambda c: c = 'k' OR list_contains(list_transform(keys::VARCHAR[], lambda n: 'u_' || lower(n)), lower(c))) AS 'k_\0', s,
-         COLUMNS(lambda c: c = 'c' OR list_contains(list_transform(carry::VARCHAR[], lambda n: 'u_' || lower(n)), lower(c))) AS 'c_\0',
-         COLUMNS(lambda c: c = 'i' OR list_contains(list_transform(interpolate::VARCHAR[], lambda n: 'u_' || lower(n)), lower(c))) AS 'i_\0',
-         COLUMNS(lambda c: c = 'z' OR list_contains(list_transform(zero::VARCHAR[], lambda n: 'u_' || lower(n)), lower(c))) AS 'z_\0',
-         COLUMNS(lambda c: c = 'o' OR starts_with(c, 'u_') AND NOT list_contains(list_transform(
-                   [ts] || keys::VARCHAR[] || carry::VARCHAR[] || interpolate::VARCHAR[] || zero::VARCHAR[], lambda n: 'u_' || lower(n)), lower(c))) AS 'o_\0'
-  FROM (SELECT COLUMNS(lambda c: CASE WHEN lower(c) = lower(ts) THEN true ELSE time_bucket_keep('gapfill', c, 'window_start', 'window_end', 'filled') END) AS 'u_\0',
+  SELECT COLUMNS(time_bucket_named('k', keys)) AS 'k_\0', s,
+         COLUMNS(time_bucket_named('c', carry)) AS 'c_\0',
+         COLUMNS(time_bucket_named('i', interpolate)) AS 'i_\0',
+         COLUMNS(time_bucket_named('z', zero)) AS 'z_\0',
+         COLUMNS(time_bucket_others('o', *, [ts], keys, carry, interpolate, zero)) AS 'o_\0'
+  FROM (SELECT COLUMNS(time_bucket_columns('gapfill', *, list_filter(['window_start', 'window_end', 'filled'], lambda n: n <> lower(ts)), [ts], keys, carry, interpolate, zero)) AS 'u_\0',
                time_bucket_start(width, COLUMNS([ts]), zone, origin) AS s,
                true AS k, true AS c, true AS i, true AS z, true AS o -- no list of columns is empty
-        FROM query_table(time_bucket_source(tbl, 'gapfill', 'ts', ts, 'keys', keys, 'carry', carry, 'interpolate', interpolate, 'zero', zero))
+        FROM query_table(time_bucket_source(tbl, 'gapfill', 'ts', ts, 'keys', keys, 'carry', carry, 'interpolate', interpolate, 'zero', zero, 'members', members))
         WHERE COLUMNS([ts]) > '-infinity' AND COLUMNS([ts]) < 'infinity'
-          AND (until IS NULL OR len(interpolate) > 0 OR COLUMNS([ts]) < time_bucket_ceil(until, CASE WHEN false THEN COLUMNS([ts]) END, width, zone, origin))
-          AND NOT EXISTS (SELECT COLUMNS([ts] || keys::VARCHAR[] || carry::VARCHAR[] || interpolate::VARCHAR[] || zero::VARCHAR[])
-                          FROM query_table(tbl) WHERE false)) -- a name that is missing is refused
+          AND (until IS NULL OR len(interpolate) > 0 OR COLUMNS([ts]) < time_bucket_ceil(until, CASE WHEN false THEN COLUMNS([ts]) END, width, zone, origin)))
   UNION ALL BY NAME -- keys that appear even without a row
-  SELECT DISTINCT COLUMNS(lambda c: c = 'k' OR list_contains(list_transform(keys::VARCHAR[], lambda n: 'u_' || lower(n)), lower(c))) AS 'k_\0'
-  FROM (SELECT COLUMNS(*) AS 'u_\0', true AS k FROM query_table(coalesce(members, tbl)) WHERE members IS NOT NULL)
+  SELECT DISTINCT COLUMNS(time_bucket_named('k', keys)) AS 'k_\0'
+  FROM (SELECT COLUMNS(time_bucket_columns('gapfill', *, [], keys)) AS 'u_\0', true AS k FROM query_table(coalesce(members, tbl)) WHERE members IS NOT NULL)
   UNION ALL BY NAME
   SELECT true AS k_k WHERE len(keys) = 0
 ), bounds AS (

@@ -2,13 +2,11 @@
 -- keys are all keys of the store; the result is a store of panes again.
 -- Example: CREATE TABLE panes AS FROM merge_panes('parts', ['sensor']);
 CREATE OR REPLACE MACRO merge_panes(panes, keys) AS TABLE
-WITH named AS (
-  SELECT COLUMNS(CASE WHEN time_bucket_columns('merge_panes', *, keys, ['pane_start', 'pane_end']) THEN * END) AS 'u_\0'
-  FROM query_table(time_bucket_source(panes, 'merge_panes', 'keys', keys))
-), sorted AS (
-  SELECT COLUMNS(list_transform(keys::VARCHAR[] || ['pane_start', 'pane_end'], lambda n: 'u_' || n)) AS 'k_\0',
-         COLUMNS(lambda c: NOT list_contains(list_transform(keys::VARCHAR[] || ['pane_start', 'pane_end'], lambda n: 'u_' || lower(n)), lower(c))) AS 'p_\0'
-  FROM named
+WITH sorted AS (
+  SELECT COLUMNS(time_bucket_named('', keys, ['pane_start', 'pane_end'])) AS 'k_\0', COLUMNS(time_bucket_others('k', *, keys, ['pane_start', 'pane_end'])) AS 'p_\0'
+  FROM ( -- every column is u_<name>, so that none has a name of ours
+    SELECT COLUMNS(time_bucket_columns('merge_panes', *, [], keys, ['pane_start', 'pane_end'])) AS 'u_\0'
+    FROM query_table(time_bucket_source(panes, 'merge_panes', 'keys', keys)))
 ), merged AS (
   SELECT COLUMNS('^k_'), struct_pack(w := time_bucket_merge(COLUMNS('^p_'), (COLUMNS('^p_')).sum), v := cast_to_type(NULL, any_value(COLUMNS('^p_')))) AS '\0'
   FROM sorted

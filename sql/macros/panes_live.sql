@@ -8,10 +8,8 @@ WITH stored AS (
                                 ELSE true END)
   FROM query_table(time_bucket_source(panes, 'panes_live', 'keys', keys, 'vals', vals, 'the results', ['pane_start', 'pane_end']))
   WHERE pane_start < time_bucket_floor(watermark, CASE WHEN false THEN pane_start END, width, zone, origin)
+    AND time_bucket_stored('panes_live', width, pane_start, pane_end, zone, origin)
     AND time_bucket_check(CASE WHEN watermark IS NULL THEN 'panes_live: watermark must not be NULL; give the time up to which panes are stored' END) IS NULL
-    AND time_bucket_refuse(CASE WHEN pane_start <> time_bucket_start(width, pane_start, zone, origin) OR pane_end <> time_bucket_end(width, pane_start, zone, origin)
-                                THEN format('panes_live: the stored pane from {} to {} is none of width {}, this origin and zone; give those of the store',
-                                            pane_start::VARCHAR, pane_end::VARCHAR, width::VARCHAR) END) IS NULL
 ), timed AS (
   SELECT COLUMNS(keys::VARCHAR[] || vals::VARCHAR[]), time_bucket_start(width, COLUMNS([ts]), zone, origin) AS pane_start
   FROM query_table(tbl)

@@ -1,18 +1,15 @@
 -- For every key and stored pane the window of length lookback that ends with the pane: of each value n, sum, min, max, avg, var_samp.
--- keys are all keys of the store and width is that of its panes; a zone needs the store's origin too. missing counts panes that are not stored.
+-- keys are all keys of the store; width, zone and origin are those of its panes. missing counts panes that are not stored.
 -- Example: FROM rolling_panes('panes', ['sensor'], INTERVAL '1 hour', INTERVAL '1 minute');
 CREATE OR REPLACE MACRO rolling_panes(panes, keys, lookback, width, since := NULL, until := NULL, origin := INTERVAL '0 seconds', zone := 'none') AS TABLE
-WITH named AS ( -- every column is u_<name>, so that none has a name of ours
-  SELECT COLUMNS(CASE WHEN time_bucket_columns('rolling_panes', *, keys, ['pane_start', 'pane_end'])
-                      THEN list_filter(*, lambda c: time_bucket_keep('rolling_panes', c, 'window_start', 'window_end', 'missing')) END) AS 'u_\0', true AS k
-  FROM query_table(time_bucket_source(panes, 'rolling_panes', 'keys', keys))
-), sorted AS (
-  SELECT COLUMNS(['k'] || list_transform(keys::VARCHAR[], lambda n: 'u_' || n)) AS 'k_\0', u_pane_start AS s, u_pane_end AS e,
-         time_bucket_trailing(lookback, width, u_pane_start, u_pane_end, zone, origin) AS w,
-         COLUMNS(lambda c: c <> 'k' AND NOT list_contains(list_transform(keys::VARCHAR[] || ['pane_start', 'pane_end'], lambda n: 'u_' || lower(n)), lower(c))) AS 'p_\0'
-  FROM named
-  WHERE (since IS NULL OR u_pane_start >= time_bucket_floor(since, CASE WHEN false THEN u_pane_start END, lookback)) -- no later than the windows of the range start
-    AND (until IS NULL OR u_pane_start < time_bucket_floor(until, CASE WHEN false THEN u_pane_start END))
+WITH sorted AS (
+  SELECT COLUMNS(time_bucket_named('k', keys)) AS 'k_\0', u_pane_start AS s, u_pane_end AS e,
+         time_bucket_trailing(lookback, width, u_pane_start, u_pane_end, zone, origin) AS w, COLUMNS(time_bucket_others('k', *, keys, ['pane_start', 'pane_end'])) AS 'p_\0'
+  FROM ( -- every column is u_<name>, so that none has a name of ours
+    SELECT COLUMNS(time_bucket_columns('rolling_panes', *, ['window_start', 'window_end', 'missing'], keys, ['pane_start', 'pane_end'])) AS 'u_\0', true AS k
+    FROM query_table(time_bucket_source(panes, 'rolling_panes', 'keys', keys))
+    WHERE (since IS NULL OR pane_start >= time_bucket_floor(since, CASE WHEN false THEN pane_start END, lookback)) -- no later than the windows of the range start
+      AND (until IS NULL OR pane_start < time_bucket_floor(until, CASE WHEN false THEN pane_start END)))
 ), rolled AS (
   SELECT COLUMNS('^k_'), struct_pack(w := time_bucket_rolling(w, s, e, COLUMNS('^p_'), (COLUMNS('^p_')).sum), v := cast_to_type(NULL, any_value(COLUMNS('^p_')))) AS '\0'
   FROM sorted

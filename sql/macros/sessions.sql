@@ -7,13 +7,12 @@ UNION ALL BY NAME
 SELECT COLUMNS('(?s)^[kvw]_u_(.*)$') AS '\1'
 FROM (SELECT COLUMNS('^k_'), list_extract(COLUMNS('^v_'), row) AS '\0', window_start AS w_u_window_start, window_end AS w_u_window_end
       FROM (SELECT *, unnest(time_bucket_sessions(v_t, gap), max_depth := 2)
-            FROM (SELECT COLUMNS(lambda c: c = 'k' OR list_contains(list_transform(keys::VARCHAR[], lambda n: 'u_' || lower(n)), lower(c))) AS 'k_\0',
+            FROM (SELECT COLUMNS(time_bucket_named('k', keys)) AS 'k_\0',
                          list(COLUMNS(lambda c: c = 't' OR starts_with(c, 'u_') AND NOT list_contains(
                                         list_transform(keys::VARCHAR[], lambda n: 'u_' || lower(n)), lower(c)))) AS 'v_\0'
                   -- every column is u_<name>, so that none has a name of ours
-                  FROM (SELECT COLUMNS(lambda c: time_bucket_keep('sessions', c, 'window_start', 'window_end')) AS 'u_\0',
+                  FROM (SELECT COLUMNS(time_bucket_columns('sessions', *, ['window_start', 'window_end'], [ts], keys)) AS 'u_\0',
                                COLUMNS([ts]) AS t, true AS k
-                        FROM query_table(tbl)
-                        WHERE NOT EXISTS (SELECT COLUMNS([ts] || keys::VARCHAR[]) FROM query_table(tbl) WHERE false)) -- a name that is missing is refused
+                        FROM query_table(tbl))
                   WHERE t IS NOT NULL
                   GROUP BY ALL)));

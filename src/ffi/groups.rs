@@ -1,4 +1,4 @@
-//! The results of aggregate functions: structs, and lists of structs, written field by field.
+//! The results of aggregate functions: numbers, structs, and lists of structs, written field by field.
 
 use super::handles::{LogicalType, Vector};
 use super::storage::slice_mut;
@@ -21,6 +21,12 @@ impl<'a> Groups<'a> {
     /// `vector` is alive for `'a`, flat, has room for `len` rows after `offset`, and nothing else uses those.
     pub(super) const unsafe fn new(vector: sys::duckdb_vector, offset: usize, len: usize) -> Self {
         Self { vector, offset, len, alive: PhantomData }
+    }
+
+    /// The groups' numbers.
+    pub(crate) fn numbers<T: Element>(self) -> Field<'a, T> {
+        // SAFETY: the vector is alive for `'a` and has room for these rows, which nobody else has.
+        unsafe { Field::of(self.vector, self.offset, self.len) }
     }
 
     /// The fields of the groups' structs, a row each.
@@ -80,16 +86,26 @@ pub(crate) struct Fields<'a> {
 impl<'a> Fields<'a> {
     /// Where to write field `index` of each row.
     pub(crate) fn take<T: Element>(&mut self, index: usize) -> Field<'a, T> {
+        let vector = self.child(index);
+        // SAFETY: the field is alive for `'a` and has as many elements as the vector has rows. Nobody else has it.
+        unsafe { Field::of(vector, self.from, self.len) }
+    }
+
+    /// Where to write field `index` of each row, a VARCHAR.
+    pub(crate) fn take_texts(&mut self, index: usize) -> Texts<'a> {
+        let vector = self.child(index);
+        // SAFETY: the field is alive for `'a`.
+        let id = unsafe { LogicalType::of_vector(vector) }.id();
+        assert_eq!(id, sys::DUCKDB_TYPE_DUCKDB_TYPE_VARCHAR, "field {index}");
+        Texts { vector, from: self.from, len: self.len, alive: PhantomData }
+    }
+
+    /// A field's vector, once.
+    fn child(&mut self, index: usize) -> sys::duckdb_vector {
         assert!(self.taken & 1 << index == 0, "field {index} is taken");
         self.taken |= 1 << index;
-        // SAFETY: the vector is a struct and alive for `'a`; the field's type is checked before its data is used as
-        // such, of which it has as many elements as the vector has rows. Nobody else has it, as `taken` says.
-        unsafe {
-            let vector = sys::duckdb_struct_vector_get_child(self.vector, index as sys::idx_t);
-            assert!(T::is_stored_as(LogicalType::of_vector(vector).stored_number().0), "field {index}");
-            let data = sys::duckdb_vector_get_data(vector).cast::<T>();
-            Field { values: slice_mut(data.add(self.from), self.len), vector, from: self.from }
-        }
+        // SAFETY: the vector is a struct and alive.
+        unsafe { sys::duckdb_struct_vector_get_child(self.vector, index as sys::idx_t) }
     }
 }
 
@@ -133,7 +149,19 @@ pub(crate) struct Field<'a, T> {
     from: usize,
 }
 
-impl<T> Field<'_, T> {
+impl<T: Element> Field<'_, T> {
+    /// # Safety
+    ///
+    /// The vector is alive as long as the field is and has `len` rows after `from`, which nothing else uses.
+    unsafe fn of(vector: sys::duckdb_vector, from: usize, len: usize) -> Self {
+        // SAFETY: the vector is stored as `T`, as is checked before its data is used as such.
+        unsafe {
+            assert!(T::is_stored_as(LogicalType::of_vector(vector).stored_number().0), "result");
+            let data = sys::duckdb_vector_get_data(vector).cast::<T>();
+            Self { values: slice_mut(data.add(from), len), vector, from }
+        }
+    }
+
     /// Writes the value of a row; `None` is NULL.
     #[inline]
     pub(crate) fn set(&mut self, row: usize, value: Option<T>) {
@@ -145,11 +173,46 @@ impl<T> Field<'_, T> {
 
     fn set_null(&mut self, row: usize) {
         assert!(row < self.values.len(), "row {row}");
-        // SAFETY: the vector is alive and has this row. Once made writable, its mask is not null and has a bit for it.
+        // SAFETY: the vector is alive and has this row.
+        unsafe { set_null(self.vector, self.from + row) };
+    }
+}
+
+/// A VARCHAR field of some rows, to be written.
+pub(crate) struct Texts<'a> {
+    vector: sys::duckdb_vector,
+    from: usize,
+    len: usize,
+    alive: PhantomData<&'a mut ()>,
+}
+
+impl Texts<'_> {
+    /// Writes the text of a row; `None` is NULL.
+    pub(crate) fn set(&mut self, row: usize, text: Option<&str>) {
+        assert!(row < self.len, "row {row}");
+        let row = self.from + row;
+        // SAFETY: the vector is alive, of texts and has this row; the engine copies the text.
         unsafe {
-            sys::duckdb_vector_ensure_validity_writable(self.vector);
-            let words = sys::duckdb_vector_get_validity(self.vector);
-            sys::duckdb_validity_set_row_invalid(words, (self.from + row) as sys::idx_t);
+            match text {
+                Some(text) => sys::duckdb_vector_assign_string_element_len(
+                    self.vector,
+                    row as sys::idx_t,
+                    text.as_ptr().cast(),
+                    text.len() as sys::idx_t,
+                ),
+                None => set_null(self.vector, row),
+            }
         }
+    }
+}
+
+/// # Safety
+///
+/// The vector is alive and has this row.
+unsafe fn set_null(vector: sys::duckdb_vector, row: usize) {
+    // SAFETY: once made writable, the mask is not null and has a bit for the row.
+    unsafe {
+        sys::duckdb_vector_ensure_validity_writable(vector);
+        sys::duckdb_validity_set_row_invalid(sys::duckdb_vector_get_validity(vector), row as sys::idx_t);
     }
 }

@@ -29,7 +29,7 @@ pub(crate) use chunk::{Chunk, Key};
 pub(crate) use contain::contained;
 pub(crate) use entry::{Access, AggregateOverloads, Info, Registry, load};
 pub(crate) use fault::point as fault_point;
-pub(crate) use groups::{Field, Fields, Groups};
+pub(crate) use groups::{Element, Field, Fields, Groups, Texts};
 pub(crate) use handles::LogicalType;
 pub(crate) use libduckdb_sys::duckdb_type as TypeId;
 pub(crate) use numbers::{Column, Doubles, Numbers, Wholes};

@@ -13,10 +13,10 @@ use kernel::{Civil, Edge, Interval, Precision, is_valid};
 
 /// Registers all of them.
 pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
-    for (name, side) in [(c"time_bucket_since", Side::Since), (c"time_bucket_until", Side::Until)] {
+    for (name, edge) in [(c"time_bucket_since", Edge::Start), (c"time_bucket_until", Edge::End)] {
         let bounds = Timestamp::ALL.into_iter().filter_map(|timestamp| {
             let ts = Type::Timestamp(timestamp);
-            Some((signature([Type::Any, ts], ts)?, Bound { side, timestamp }))
+            Some((signature([Type::Any, ts], ts)?, Bound { edge, timestamp }))
         });
         registry.scalars(name, bounds)?;
     }
@@ -41,41 +41,20 @@ pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
     registry.scalars(c"time_bucket_within", lengths)
 }
 
-/// Which end of a range a bound is.
-#[derive(Clone, Copy)]
-enum Side {
-    /// Inclusive: the last tick that is not later.
-    Since,
-    /// Exclusive: the first tick that is not earlier.
-    Until,
-}
-
-/// A bound of any precision as a tick of the type of the second argument, which is not read.
+/// A bound of any precision as a tick of the type of the second argument, which is not read: the last that is not later, or the
+/// first that is not earlier.
 struct Bound {
-    side: Side,
+    edge: Edge,
     timestamp: Timestamp,
 }
 
 impl Bound {
     const fn bound(&self) -> Parameter {
-        let argument = match self.side {
-            Side::Since => Argument::Since,
-            Side::Until => Argument::Until,
+        let argument = match self.edge {
+            Edge::Start => Argument::Since,
+            Edge::End => Argument::Until,
         };
         Parameter { index: 0, argument }
-    }
-
-    fn tick(&self, tick: i64, of: Precision) -> Result<i64> {
-        let (argument, value, precision) =
-            (self.bound().argument, Civil { tick, precision: of }, self.timestamp.precision());
-        if Precision::is_infinite(tick) {
-            return Err(kernel::Error::Infinite { argument, value }.into());
-        }
-        let exact = match self.side {
-            Side::Since => precision.floor_of(tick, of),
-            Side::Until => precision.ceil_of(tick, of),
-        };
-        Ok(precision.finite(exact).ok_or(kernel::Error::WindowOutOfRange { argument, value })?)
     }
 }
 
@@ -87,36 +66,54 @@ impl Scalar for Bound {
     }
 
     fn execute(&self, _: Option<&()>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
-        let (bound, precision) = (self.bound(), self.timestamp.precision());
-        let of = Timestamp::of_id(input.type_id(bound));
-        let is_date = Type::Date.logical().is_some_and(|date| date.id() == input.type_id(bound));
-        output.null_where(input, bound);
-        let (out, validity) = output.write(TICKS);
-        let mut rows = out.iter_mut().enumerate().filter(|(row, _)| is_valid(validity, *row));
-        if let Some(of) = of {
-            let bounds = input.read(TICKS, bound);
-            rows.try_for_each(|(row, out)| {
-                *out = self.tick(bounds[row], of.precision())?;
-                Ok(())
-            })
-        } else if is_date {
-            let bounds = input.read(DAYS, bound);
-            rows.try_for_each(|(row, out)| {
-                // In seconds, which hold every DATE.
-                let second = Precision::Second.date_ticks(bounds[row])? as i64;
-                *out = precision.date_ticks(bounds[row]).map(|tick| precision.finite(tick))?.ok_or(
-                    kernel::Error::WindowOutOfRange {
-                        argument: bound.argument,
-                        value: Civil { tick: second, precision: Precision::Second },
-                    },
-                )?;
-                Ok(())
-            })
-        } else {
-            // The bare word NULL.
-            output.all_null();
+        write_finite(input, output, self.bound(), self.edge, self.timestamp, Ok)
+    }
+}
+
+/// For each row what `then` makes of its bound, which is of any precision: of the last tick of the timestamps that is not later,
+/// or the first that is not earlier. NULL stays, and a bound that is infinite or out of their range is refused.
+pub(super) fn write_finite(
+    input: &Chunk<'_>,
+    output: &mut Output<'_>,
+    bound: Parameter,
+    edge: Edge,
+    timestamp: Timestamp,
+    then: impl Fn(i64) -> Result<i64>,
+) -> Result<()> {
+    let (argument, precision) = (bound.argument, timestamp.precision());
+    let of = Timestamp::of_id(input.type_id(bound));
+    let is_date = Type::Date.logical().is_some_and(|date| date.id() == input.type_id(bound));
+    output.null_where(input, bound);
+    let (out, validity) = output.write(TICKS);
+    let mut rows = out.iter_mut().enumerate().filter(|(row, _)| is_valid(validity, *row));
+    if let Some(of) = of {
+        let (bounds, of) = (input.read(TICKS, bound), of.precision());
+        rows.try_for_each(|(row, out)| {
+            let value = Civil { tick: bounds[row], precision: of };
+            if Precision::is_infinite(value.tick) {
+                return Err(kernel::Error::Infinite { argument, value }.into());
+            }
+            let exact = match edge {
+                Edge::Start => precision.floor_of(value.tick, of),
+                Edge::End => precision.ceil_of(value.tick, of),
+            };
+            *out = then(precision.finite(exact).ok_or(kernel::Error::WindowOutOfRange { argument, value })?)?;
             Ok(())
-        }
+        })
+    } else if is_date {
+        let bounds = input.read(DAYS, bound);
+        rows.try_for_each(|(row, out)| {
+            // In seconds, which hold every DATE.
+            let tick = Precision::Second.date_ticks(bounds[row])? as i64;
+            let value = Civil { tick, precision: Precision::Second };
+            let exact = precision.date_ticks(bounds[row])?;
+            *out = then(precision.finite(exact).ok_or(kernel::Error::WindowOutOfRange { argument, value })?)?;
+            Ok(())
+        })
+    } else {
+        // The bare word NULL.
+        output.all_null();
+        Ok(())
     }
 }
 
@@ -145,7 +142,11 @@ impl Scalar for NoTimestamps {
 }
 
 /// Whether a bound can be compared with timestamps of this type. NULL can.
-fn check_bound(arguments: &Arguments<'_>, parameter: Parameter, timestamp: Timestamp) -> Result<()> {
+pub(super) fn check_bound(
+    arguments: &Arguments<'_>,
+    parameter: Parameter,
+    timestamp: Timestamp,
+) -> Result<()> {
     let argument = parameter.argument;
     let (id, value) = (arguments.type_id(parameter)?, arguments.value(parameter)?);
     if matches!(value, Constant::Null) {

@@ -4,6 +4,7 @@
 //! that has no overload of its own is read as a whole number of its last digit, and given as text, which the caller
 //! casts: the C API has no way to give a DECIMAL of the width that it was asked for.
 
+use super::number::decimal;
 use super::overloads::signature;
 use super::types::{Timestamp, Type};
 use crate::error::{Argument, Error, LoadError, Result};
@@ -162,27 +163,5 @@ fn fill<T: Copy>(
     }
     if has_null {
         (0..input.len()).filter(|&row| at(row).is_none()).for_each(|row| output.set_null(row));
-    }
-}
-
-/// A whole number of units of the last of so many digits after the point, as the engine reads a DECIMAL.
-fn decimal(units: i128, digits: u8) -> String {
-    let (digits, sign) = (usize::from(digits), if units < 0 { "-" } else { "" });
-    let padded = format!("{:0>width$}", units.unsigned_abs(), width = digits + 1);
-    let (whole, fraction) = padded.split_at(padded.len() - digits);
-    let point = if digits == 0 { "" } else { "." };
-    format!("{sign}{whole}{point}{fraction}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::decimal;
-
-    #[test]
-    fn decimals_have_their_digits() {
-        let cases = [(0, 0, "0"), (-5, 0, "-5"), (5, 2, "0.05"), (-1234, 2, "-12.34"), (1, 3, "0.001")];
-        for (units, digits, text) in cases {
-            assert_eq!(decimal(units, digits), text);
-        }
     }
 }

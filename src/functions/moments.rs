@@ -1,24 +1,32 @@
-//! `time_bucket_moments(x)`, the pane of some values, and `time_bucket_merge(pane, kind)`, the pane of some panes, with `avg`
-//! and `var_samp`; [`kernel::Moments`] has the arithmetic.
+//! Aggregate functions of moments: `time_bucket_moments(x)`, the pane of some values; `time_bucket_merge(pane, kind)`, the pane
+//! of some panes; `time_bucket_window(pane, kind)`, what is said of a window of them; and `time_bucket_distinct(ts)`, how many
+//! times there are. [`kernel::Moments`] has the arithmetic.
 //!
 //! `kind` is a pane's sum: its type chooses the form, that for doubles or that for all other numbers, which counts in units.
 
 use super::number::{Number, numbers, unit};
 use super::pane_column::{PaneColumn, PaneFields, pane_fields, structure};
-use super::types::Type;
+use super::types::{Timestamp, Type};
 use crate::error::{Argument, LoadError, Result};
-use crate::ffi::{Aggregate, AggregateOverloads, Chunk, Groups, Parameter, Registry, Signature, States};
+use crate::ffi::{
+    Aggregate, AggregateOverloads, Chunk, Groups, Parameter, Registry, Signature, States, TICKS,
+};
 use kernel::{Moments, Value, Whole, is_valid};
+use std::collections::BinaryHeap;
 use std::marker::PhantomData;
 
-/// Registers both.
+/// Registers them.
 pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
     let doubles = [Type::Double, Type::Float].map(of_values::<f64>);
     let moments = registry.aggregate(c"time_bucket_moments");
     let moments = doubles.into_iter().try_fold(moments, AggregateOverloads::with)?;
     moments.with(of_values::<Whole>(Type::Any))?.register()?;
     let merged = registry.aggregate(c"time_bucket_merge");
-    merged.with(of_panes::<f64>())?.with(of_panes::<Whole>())?.register()
+    merged.with(of_panes::<f64>(false))?.with(of_panes::<Whole>(false))?.register()?;
+    let windows = registry.aggregate(c"time_bucket_window");
+    windows.with(of_panes::<f64>(true))?.with(of_panes::<Whole>(true))?.register()?;
+    let distinct = registry.aggregate(c"time_bucket_distinct");
+    Timestamp::ALL.into_iter().map(distinct_of).try_fold(distinct, AggregateOverloads::with)?.register()
 }
 
 /// The only argument, or the first one.
@@ -88,15 +96,27 @@ impl<V: Number> Aggregate for OfValues<V> {
     }
 }
 
-/// `time_bucket_merge`.
-struct OfPanes<V>(PhantomData<fn() -> V>);
+/// `time_bucket_merge` and `time_bucket_window`.
+struct OfPanes<V> {
+    /// Whether the result is what is said of a window.
+    is_window: bool,
+    values: PhantomData<fn() -> V>,
+}
 
-fn of_panes<V: Number>() -> Option<(Signature, OfPanes<V>)> {
+fn of_panes<V: Number>(is_window: bool) -> Option<(Signature, OfPanes<V>)> {
     let parameters = [Type::Any, V::PARAMETER].map(Type::logical).into_iter().collect::<Option<_>>()?;
-    let [n, sum, residue, min, max, m2] = pane_fields::<V>();
-    let result =
-        structure([n, sum, residue, min, max, m2, (c"avg", Type::Double), (c"var_samp", Type::Double)])?;
-    Some((Signature { parameters, rest: None, result }, OfPanes(PhantomData)))
+    let result = match is_window {
+        false => structure(pane_fields::<V>())?,
+        true => structure([
+            (c"n", Type::Integer),
+            (c"sum", V::SHOWN),
+            (c"min", V::SHOWN),
+            (c"max", V::SHOWN),
+            (c"avg", Type::Double),
+            (c"var_samp", Type::Double),
+        ])?,
+    };
+    Some((Signature { parameters, rest: None, result }, OfPanes { is_window, values: PhantomData }))
 }
 
 impl<V: Number> Aggregate for OfPanes<V> {
@@ -119,14 +139,65 @@ impl<V: Number> Aggregate for OfPanes<V> {
 
     fn finalize(&self, states: &mut States<'_, Scaled<V>>, output: Groups<'_>) -> Result<()> {
         let mut fields = output.structs();
-        let mut panes = PaneFields::of(&mut fields);
-        let (mut avg, mut var_samp) = (fields.take::<f64>(6), fields.take::<f64>(7));
+        if !self.is_window {
+            let mut panes = PaneFields::of(&mut fields);
+            return (0..states.len()).try_for_each(|row| {
+                let state = states.at(row);
+                panes.write(row, &state.moments.finish(), unit(state.scale))
+            });
+        }
+        let mut n = fields.take::<i64>(0);
+        let mut numbers = [1, 2, 3].map(|index| V::take_shown(&mut fields, index));
+        let (mut avg, mut var_samp) = (fields.take::<f64>(4), fields.take::<f64>(5));
         for row in 0..states.len() {
-            let state = states.at(row);
-            let (pane, unit) = (state.moments.finish(), unit(state.scale));
-            panes.write(row, &pane, unit)?;
+            let &mut Scaled { ref moments, scale } = states.at(row);
+            let (pane, unit) = (moments.finish(), unit(scale));
+            n.set(row, Some(pane.n));
+            if pane.n > 0 {
+                let found = [V::split(pane.sum)?.0, pane.min.checked()?, pane.max.checked()?];
+                found.into_iter().zip(&mut numbers).for_each(|(found, shown)| found.show(shown, row, scale));
+            } else {
+                numbers.iter_mut().for_each(|shown| V::show_none(shown, row));
+            }
             avg.set(row, pane.mean().map(|mean| mean * unit));
             var_samp.set(row, pane.var_samp().map(|variance| variance * unit * unit));
+        }
+        Ok(())
+    }
+}
+
+/// `time_bucket_distinct`: how many different times there are. The engine's own plans a second aggregation for it.
+struct Distinct;
+
+fn distinct_of(timestamp: Timestamp) -> Option<(Signature, Distinct)> {
+    let parameters = vec![Type::Timestamp(timestamp).logical()?];
+    Some((Signature { parameters, rest: None, result: Type::Integer.logical()? }, Distinct))
+}
+
+impl Aggregate for Distinct {
+    type State = Vec<i64>;
+
+    fn update(&self, input: &Chunk<'_>, states: &mut States<'_, Vec<i64>>) -> Result<()> {
+        let (times, validity) = (input.read(TICKS, VALUE), input.validity(VALUE));
+        for (row, &time) in times.iter().enumerate().filter(|(row, _)| is_valid(validity, *row)) {
+            states.next(row).push(time);
+        }
+        Ok(())
+    }
+
+    fn combine(&self, from: &Vec<i64>, into: &mut Vec<i64>) -> Result<()> {
+        into.extend_from_slice(from);
+        Ok(())
+    }
+
+    fn finalize(&self, states: &mut States<'_, Vec<i64>>, output: Groups<'_>) -> Result<()> {
+        let mut counts = output.numbers::<i64>();
+        for row in 0..states.len() {
+            // A heap sorts with little code.
+            let mut times = BinaryHeap::from(std::mem::take(states.at(row))).into_sorted_vec();
+            times.dedup();
+            counts.set(row, Some(times.len() as i64));
+            *states.at(row) = times;
         }
         Ok(())
     }

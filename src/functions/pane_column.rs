@@ -41,10 +41,10 @@ impl<'a, V: Number> PaneFields<'a, V> {
     pub(super) fn of(fields: &mut Fields<'a>) -> Self {
         Self {
             n: fields.take(0),
-            sum: V::take(fields, 1),
+            sum: fields.take(1),
             residue: fields.take(2),
-            min: V::take(fields, 3),
-            max: V::take(fields, 4),
+            min: fields.take(3),
+            max: fields.take(4),
             m2: fields.take(5),
         }
     }

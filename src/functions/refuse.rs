@@ -6,13 +6,12 @@
 //!
 //! - `time_bucket_refuse(message)` refuses a message that is not NULL, at a row; `time_bucket_check(message)` while the query
 //!   is bound if the message is constant, on an empty table too, so that it can't stand in a branch that may not be taken.
-//! - `time_bucket_keep(macro, column, result, …)` is true, and refuses a column that is named as a result is.
 //! - `time_bucket_numeric(macro, type)` and `time_bucket_paned(macro, type)` refuse a type that has no moments, or is no pane.
 
 use super::overloads::signature;
 use super::types::Type;
 use crate::error::{Argument, Error, LoadError, Result};
-use crate::ffi::{Arguments, BOOLEANS, Chunk, Constant, Output, Parameter, Registry, Scalar, Signature};
+use crate::ffi::{Arguments, BOOLEANS, Chunk, Constant, Output, Parameter, Registry, Scalar};
 use kernel::is_valid;
 
 const MESSAGE: Parameter = Parameter { index: 0, argument: Argument::Message };
@@ -25,10 +24,6 @@ pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
         let types = signature([Type::Text], Type::Boolean);
         registry.scalars(name, types.map(|types| (types, Refuse { at_bind })))?;
     }
-    let kept = signature([Type::Text, Type::Text], Type::Boolean)
-        .zip(Type::Text.logical())
-        .map(|(types, rest)| (Signature { rest: Some(rest), ..types }, Keep));
-    registry.scalars(c"time_bucket_keep", kept)?;
     for (name, refused) in
         [(c"time_bucket_numeric", not_numeric as Refusal), (c"time_bucket_paned", not_paned)]
     {
@@ -62,32 +57,6 @@ impl Scalar for Refuse {
                 Ok(())
             }
         }
-    }
-}
-
-/// Whether a macro keeps a column of its input: always, but it refuses one that is named as a result is.
-struct Keep;
-
-impl Scalar for Keep {
-    type Plan = ();
-
-    fn bind(&self, _: &Arguments<'_>) -> Result<()> {
-        Ok(())
-    }
-
-    fn execute(&self, _: Option<&()>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
-        let (of, column) = (input.texts(MACRO), input.texts(SUBJECT));
-        for result in SUBJECT.index + 1..input.arguments() {
-            let result = input.texts(Parameter { index: result, ..SUBJECT });
-            if let Some(row) = (0..input.len()).find(|&row| column(row).eq_ignore_ascii_case(result(row))) {
-                let (of, column) = (of(row), column(row));
-                let line =
-                    format!("{of}: the input already has a column {column}, which is a result; rename it");
-                return Err(Error::Refused { line });
-            }
-        }
-        output.write(BOOLEANS).0.fill(1);
-        Ok(())
     }
 }
 

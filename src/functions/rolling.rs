@@ -1,7 +1,9 @@
 //! `time_bucket_rolling(window_start, pane_start, pane_end, pane, kind)`: an aggregate that makes a list of windows of the
-//! panes of a key, one that ends with each pane; and `time_bucket_trailing`, the scalar function that says where such a
-//! window starts. [`kernel::Rolling`] has the arithmetic.
+//! panes of a key, one that ends with each pane; `time_bucket_trailing`, the scalar function that says where such a window
+//! starts; and for the one window that ends at a time `time_bucket_window_start` and `time_bucket_window_end`, and
+//! `time_bucket_stored`, which refuses a pane of another width. [`kernel::Rolling`] has the arithmetic.
 
+use super::bound::{check_bound, write_finite};
 use super::grids::{Buckets, Clocked, known_length};
 use super::number::{Number, unit};
 use super::overloads::signature;
@@ -9,10 +11,10 @@ use super::pane_column::{PaneColumn, structure};
 use super::types::{Timestamp, Type, WINDOW_END, WINDOW_START};
 use crate::error::{Argument, Error, LoadError, Result};
 use crate::ffi::{
-    Aggregate, Arguments, Chunk, Field, Fields, Groups, Output, Parameter, Registry, Scalar, Signature,
-    States, TICKS,
+    Aggregate, Arguments, BOOLEANS, Chunk, Field, Fields, Groups, Output, Parameter, Registry, Scalar,
+    Signature, States, TICKS,
 };
-use kernel::{Civil, Interval, Pane, Rolling, Timed, Value, Whole, is_valid, order};
+use kernel::{Civil, Edge, Interval, Pane, Precision, Rolling, Timed, Value, Whole, is_valid, order};
 use std::marker::PhantomData;
 
 /// Registers both.
@@ -28,8 +30,70 @@ pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
         let types = [Type::Any, Type::Any, ts, ts, Type::Text, Type::Any];
         Some((signature(types, ts)?, Trailing { timestamp }))
     });
-    registry.scalars(c"time_bucket_trailing", trailing)
+    registry.scalars(c"time_bucket_trailing", trailing)?;
+    for (name, edge) in [(c"time_bucket_window_start", Edge::Start), (c"time_bucket_window_end", Edge::End)] {
+        let windows = Timestamp::ALL.into_iter().filter_map(|timestamp| {
+            let ts = Type::Timestamp(timestamp);
+            let types = [Type::Any, ts, Type::Any, Type::Any, Type::Text, Type::Any];
+            Some((signature(types, ts)?, WindowAt { edge, timestamp }))
+        });
+        registry.scalars(name, windows)?;
+    }
+    let stored = Timestamp::ALL.into_iter().filter_map(|timestamp| {
+        let ts = Type::Timestamp(timestamp);
+        let types = [Type::Text, Type::Any, ts, ts, Type::Text, Type::Any];
+        Some((signature(types, Type::Boolean)?, Stored { timestamp }))
+    });
+    registry.scalars(c"time_bucket_stored", stored)
 }
+
+/// Windows of panes, as they are known at bind.
+#[derive(Clone)]
+struct Windows {
+    buckets: Buckets,
+    /// A pane's.
+    width: Interval,
+    /// Panes in a window.
+    panes: u64,
+    lookback: i128,
+}
+
+impl Windows {
+    /// `None` while something of them is unknown.
+    fn of(
+        arguments: &Arguments<'_>,
+        timestamp: Timestamp,
+        lookback: Parameter,
+        grid: Clocked,
+    ) -> Result<Option<Self>> {
+        let precision = timestamp.precision();
+        let length = |parameter| known_length(arguments, parameter, precision);
+        let lengths = length(lookback)?.zip(length(grid.width)?);
+        if let Some(((value, back), (unit, each))) = lengths
+            && back % each != 0
+        {
+            let (argument, divisor) = (lookback.argument, grid.width.argument);
+            return Err(kernel::Error::NotMultiple { argument, value, divisor, unit }.into());
+        }
+        let buckets = grid.buckets(arguments, timestamp)?;
+        Ok(lengths.zip(buckets).map(|(((_, lookback), (width, each)), buckets)| Self {
+            buckets,
+            width,
+            panes: u64::try_from(lookback / each).unwrap_or(u64::MAX),
+            lookback,
+        }))
+    }
+}
+
+/// What is said of a pane that is no bucket.
+fn not_stored(macro_name: &str, width: Interval, precision: Precision, (start, end): (i64, i64)) -> Error {
+    let [start, end] = [start, end].map(|tick| Civil { tick, precision });
+    let line = format!(
+        "{macro_name}: the stored pane from {start} to {end} is not of width {width}; give width, zone and origin as the store has them"
+    );
+    Error::Refused { line }
+}
+
 /// Where the window starts that ends with a pane and is so many panes long; a pane that is no bucket is refused.
 struct Trailing {
     timestamp: Timestamp,
@@ -45,39 +109,11 @@ impl Trailing {
     const END: Parameter = Parameter { index: 3, argument: Argument::Ts };
 }
 
-/// What is known at bind.
-#[derive(Clone)]
-struct Windows {
-    buckets: Buckets,
-    /// A pane's.
-    width: Interval,
-    /// Panes in a window.
-    panes: u64,
-    lookback: i128,
-}
-
 impl Scalar for Trailing {
     type Plan = Option<Windows>;
 
     fn bind(&self, arguments: &Arguments<'_>) -> Result<Option<Windows>> {
-        let precision = self.timestamp.precision();
-        let length = |parameter| known_length(arguments, parameter, precision);
-        let lengths = length(Self::LOOKBACK)?.zip(length(Self::GRID.width)?);
-        if let Some(((lookback, back), (width, each))) = lengths
-            && back % each != 0
-        {
-            let line = format!(
-                "rolling_panes: lookback {lookback} is not a multiple of width {width}; give whole panes"
-            );
-            return Err(Error::Refused { line });
-        }
-        let buckets = Self::GRID.buckets(arguments, self.timestamp)?;
-        Ok(lengths.zip(buckets).map(|(((_, lookback), (width, each)), buckets)| Windows {
-            buckets,
-            width,
-            panes: u64::try_from(lookback / each).unwrap_or(u64::MAX),
-            lookback,
-        }))
+        Windows::of(arguments, self.timestamp, Self::LOOKBACK, Self::GRID)
     }
 
     fn execute(&self, plan: Option<&Self::Plan>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
@@ -88,8 +124,8 @@ impl Scalar for Trailing {
         let (out, validity) = output.write(TICKS);
         for (row, out) in out.iter_mut().enumerate().filter(|(row, _)| is_valid(validity, *row)) {
             let (start, end) = (starts[row], ends[row]);
-            let civil = |tick| Civil { tick, precision };
             let (is_whole, first) = match &windows.buckets {
+                // Wherever the grid lies, since the window is so long in any case.
                 Buckets::Plain(grid) => {
                     (i128::from(end) - i128::from(start) == grid.width(), i128::from(end) - windows.lookback)
                 }
@@ -99,17 +135,97 @@ impl Scalar for Trailing {
                 }
             };
             if !is_whole {
-                let (start, end, width) = (civil(start), civil(end), windows.width);
-                let line = format!(
-                    "rolling_panes: the stored pane from {start} to {end} is not of width {width}; give width, zone and origin as the store has them"
-                );
-                return Err(Error::Refused { line });
+                return Err(not_stored("rolling_panes", windows.width, precision, (start, end)));
             }
-            let value = civil(end);
+            let value = Civil { tick: end, precision };
             *out = precision
                 .finite(first)
                 .ok_or(kernel::Error::WindowOutOfRange { argument: Argument::Ts, value })?;
         }
+        Ok(())
+    }
+}
+
+/// An edge of the window that is so many panes long and ends at a time, or where the pane starts that holds it.
+struct WindowAt {
+    edge: Edge,
+    timestamp: Timestamp,
+}
+
+impl WindowAt {
+    const AT: Parameter = Parameter { index: 0, argument: Argument::At };
+    const LOOKBACK: Parameter = Parameter { index: 2, argument: Argument::Lookback };
+    const GRID: Clocked = Clocked {
+        width: Parameter { index: 3, argument: Argument::Width },
+        zone: Parameter { index: 4, argument: Argument::Zone },
+    };
+}
+
+impl Scalar for WindowAt {
+    type Plan = Option<Windows>;
+
+    fn bind(&self, arguments: &Arguments<'_>) -> Result<Option<Windows>> {
+        check_bound(arguments, Self::AT, self.timestamp)?;
+        arguments.value(Self::AT)?.known(Argument::At)?;
+        Windows::of(arguments, self.timestamp, Self::LOOKBACK, Self::GRID)
+    }
+
+    fn execute(&self, plan: Option<&Self::Plan>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
+        let windows = plan.and_then(Option::as_ref).ok_or(Error::NotConstant)?;
+        let precision = self.timestamp.precision();
+        write_finite(input, output, Self::AT, Edge::Start, self.timestamp, |tick| {
+            let end = windows.buckets.bucket(tick).0;
+            let edge = match (self.edge, &windows.buckets) {
+                (Edge::End, _) => Some(end),
+                (Edge::Start, Buckets::Plain(_)) => Some(end - windows.lookback),
+                (Edge::Start, Buckets::Local(buckets)) => {
+                    precision.finite(end).map(|end| buckets.start_before(end, windows.panes))
+                }
+            };
+            let value = Civil { tick, precision };
+            Ok(edge
+                .and_then(|edge| precision.finite(edge))
+                .ok_or(kernel::Error::WindowOutOfRange { argument: Argument::At, value })?)
+        })
+    }
+}
+
+/// Whether panes are of the width and on the grid that a macro was given: true, or a refusal in the macro's name.
+struct Stored {
+    timestamp: Timestamp,
+}
+
+impl Stored {
+    const MACRO: Parameter = Parameter { index: 0, argument: Argument::Message };
+    const START: Parameter = Parameter { index: 2, argument: Argument::Ts };
+    const END: Parameter = Parameter { index: 3, argument: Argument::Ts };
+    const GRID: Clocked = Clocked {
+        width: Parameter { index: 1, argument: Argument::Width },
+        zone: Parameter { index: 4, argument: Argument::Zone },
+    };
+}
+
+impl Scalar for Stored {
+    type Plan = Option<(Buckets, Interval)>;
+
+    fn bind(&self, arguments: &Arguments<'_>) -> Result<Self::Plan> {
+        let width = arguments.known_interval(Self::GRID.width)?;
+        Ok(Self::GRID.buckets(arguments, self.timestamp)?.zip(width))
+    }
+
+    fn execute(&self, plan: Option<&Self::Plan>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
+        let (buckets, width) = plan.and_then(Option::as_ref).ok_or(Error::NotConstant)?;
+        let (starts, ends) = (input.read(TICKS, Self::START), input.read(TICKS, Self::END));
+        let validity = [Self::START, Self::END].map(|bound| input.validity(bound));
+        let macro_name = input.texts(Self::MACRO);
+        for row in (0..input.len()).filter(|&row| validity.iter().all(|mask| is_valid(*mask, row))) {
+            let (start, end) = (starts[row], ends[row]);
+            if buckets.bucket(start) != (start.into(), end.into()) {
+                let precision = self.timestamp.precision();
+                return Err(not_stored(macro_name(row), *width, precision, (start, end)));
+            }
+        }
+        output.write(BOOLEANS).0.fill(1);
         Ok(())
     }
 }
@@ -218,9 +334,9 @@ impl<'a, V: Number> WindowFields<'a, V> {
             end: fields.take(1),
             panes: fields.take(2),
             n: fields.take(3),
-            sum: V::take(fields, 4),
-            min: V::take(fields, 5),
-            max: V::take(fields, 6),
+            sum: fields.take(4),
+            min: fields.take(5),
+            max: fields.take(6),
             avg: fields.take(7),
             var_samp: fields.take(8),
             next: 0,

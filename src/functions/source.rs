@@ -1,128 +1,175 @@
-//! `time_bucket_source(tbl, macro, argument, names, …)`: the table that a macro reads, once the names of columns that it was
-//! given are what they have to be; and `time_bucket_columns(macro, all, names, …)`: true, once they are among those of the table.
+//! The names that macros are given. Each of these stands where the engine wants a text or a list of names while it binds a macro:
 //!
-//! The first stands in `query_table(…)`, which is the first thing that the engine binds of a macro; so its words come before the
-//! engine's about names and casts that the user did not write. The second stands in `COLUMNS(…)`, where `*` is the list of all.
+//! - `time_bucket_source(tbl, macro, argument, value, …)` in `query_table(…)`: the table's name, once the arguments are what they
+//!   have to be. It is the first thing that the engine binds, so that these words come before the engine's about names and
+//!   casts that the user did not write.
+//! - `time_bucket_columns(macro, all, results, names, …)` in `COLUMNS(…)`, where `*` is the list of all: a pattern of all
+//!   columns, once the names are among them and none is named as a result is.
+//! - `time_bucket_named(own, names, …)` and `time_bucket_others(own, all, names, …)` in `COLUMNS(…)` too, once the columns were
+//!   renamed `u_<name>`: a pattern of the columns of these names, and one of all others. `own` is a column of the macro's that
+//!   stands in where there are none, since the engine refuses to choose none.
 
 use super::overloads::signature;
 use super::types::Type;
 use crate::error::{Argument, Error, LoadError, Result};
-use crate::ffi::{Arguments, BOOLEANS, Chunk, Constant, Output, Parameter, Registry, Scalar, Signature};
+use crate::ffi::{Arguments, Chunk, Constant, Output, Parameter, Registry, Scalar, Signature};
 
-/// Registers the function.
+/// Registers the functions.
 pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
-    let types = signature([Type::Any, Type::Text], Type::Text)
-        .zip(Type::Any.logical())
-        .map(|(types, rest)| (Signature { rest: Some(rest), ..types }, Source));
-    registry.scalars(c"time_bucket_source", types)?;
-    let types = signature([Type::Text, Type::Any], Type::Boolean)
-        .zip(Type::Any.logical())
-        .map(|(types, rest)| (Signature { rest: Some(rest), ..types }, Columns));
-    registry.scalars(c"time_bucket_columns", types)
+    type Of = fn(&Arguments<'_>) -> Result<String>;
+    let functions: [(_, &[Type], Of); 4] = [
+        (c"time_bucket_source", &[Type::Any, Type::Text], source),
+        (c"time_bucket_columns", &[Type::Text, Type::Any, Type::Any], columns),
+        (c"time_bucket_named", &[Type::Text], named),
+        (c"time_bucket_others", &[Type::Text, Type::Any], others),
+    ];
+    for (name, first, of) in functions {
+        let types = signature(first.iter().copied(), Type::Text).zip(Type::Any.logical());
+        let types = types.map(|(types, rest)| Signature { rest: Some(rest), ..types });
+        registry.scalars(name, types.map(|types| (types, Text(of))))?;
+    }
+    Ok(())
 }
 
 const fn parameter(index: usize) -> Parameter {
     Parameter { index, argument: Argument::Message }
 }
 
-/// Whether a table has columns: true, or a refusal.
-struct Columns;
+/// A text that is known at bind.
+struct Text(fn(&Arguments<'_>) -> Result<String>);
 
-impl Scalar for Columns {
-    type Plan = ();
+impl Scalar for Text {
+    type Plan = String;
 
-    fn bind(&self, arguments: &Arguments<'_>) -> Result<()> {
-        let names = |index| match arguments.value(parameter(index))? {
-            Constant::Value(given) => Ok::<_, Error>(given.names().unwrap_or_default()),
-            _ => Ok(Vec::new()),
-        };
-        let all = names(1)?;
-        for index in 2..arguments.len() {
-            let has = |name: &String| all.iter().any(|column| column.eq_ignore_ascii_case(name));
-            if let (Constant::Value(of), Some(name)) =
-                (arguments.value(parameter(0))?, names(index)?.into_iter().find(|name| !has(name)))
-            {
-                let (of, all) = (of.text(), all.join(", "));
-                let line = format!("{of}: the table has no column {name}; its columns are {all}");
-                return Err(Error::Refused { line });
-            }
-        }
-        Ok(())
+    fn bind(&self, arguments: &Arguments<'_>) -> Result<String> {
+        self.0(arguments)
     }
 
-    fn execute(&self, _: Option<&()>, _: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
-        output.write(BOOLEANS).0.fill(1);
+    fn execute(&self, plan: Option<&String>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
+        let text = plan.ok_or(Error::NotConstant)?;
+        (0..input.len()).for_each(|row| output.set_text(row, text));
         Ok(())
     }
 }
 
-struct Source;
-
-impl Source {
-    const TABLE: Parameter = parameter(0);
+/// The text that an argument is, empty for anything else.
+fn text(arguments: &Arguments<'_>, index: usize) -> Result<String> {
+    match arguments.value(parameter(index))? {
+        Constant::Value(given) => Ok(given.text()),
+        _ => Ok(String::new()),
+    }
 }
 
-impl Scalar for Source {
-    /// The table's name.
-    type Plan = Option<String>;
+/// The names that an argument lists, none for anything else.
+fn names(arguments: &Arguments<'_>, index: usize) -> Result<Vec<String>> {
+    match arguments.value(parameter(index))? {
+        Constant::Value(given) => Ok(given.names().unwrap_or_default()),
+        _ => Ok(Vec::new()),
+    }
+}
 
-    fn bind(&self, arguments: &Arguments<'_>) -> Result<Option<String>> {
-        let text = |index| match arguments.value(parameter(index))? {
-            Constant::Value(given) => Ok::<_, Error>(given.text()),
-            _ => Ok(String::new()),
-        };
-        let of = text(1)?;
-        let refuse = |what: String| Err(Error::Refused { line: format!("{of}: {what}") });
-        let mut met: Vec<(String, String)> = Vec::new();
-        for index in (2..arguments.len() - 1).step_by(2) {
-            let argument = text(index)?;
-            let names = match arguments.value(parameter(index + 1))? {
-                Constant::Value(given) if argument == "ts" => match given.is_text() {
-                    true => vec![given.text()],
-                    false => return refuse("ts must be the name of a column, as a string".to_owned()),
-                },
-                Constant::Value(given) => match given.names() {
-                    Some(names) if names.is_empty() && argument == "vals" => {
-                        return refuse("vals names no column; give at least one".to_owned());
-                    }
-                    Some(names) => names,
-                    None => {
-                        let given =
-                            given.printed().map_or_else(|| "it is".to_owned(), |text| format!("'{text}' is"));
-                        return refuse(format!(
-                            "{argument} must be a list of names of columns, which {given} not; write {argument} as ['name']"
-                        ));
-                    }
-                },
-                _ => {
-                    return refuse(format!(
-                        "{argument} must be a list of names of columns; write [] for none"
-                    ));
-                }
-            };
-            for name in names {
-                if let Some((_, other)) = met.iter().find(|(met, _)| met.eq_ignore_ascii_case(&name)) {
-                    return refuse(format!(
-                        "the column {name} is named twice, in {other} and in {argument}; name it once, or copy it under another name"
-                    ));
-                }
-                met.push((name, argument.clone()));
-            }
-        }
-        match arguments.value(Self::TABLE)? {
-            Constant::Value(table) if table.is_text() => Ok(Some(table.text())),
-            _ => refuse("tbl must be the name of a table, a view or a CTE, as a string".to_owned()),
+/// The names that the arguments from `first` on list.
+fn all_names(arguments: &Arguments<'_>, first: usize) -> Result<Vec<String>> {
+    let mut listed = Vec::new();
+    for index in first..arguments.len() {
+        listed.append(&mut names(arguments, index)?);
+    }
+    Ok(listed)
+}
+
+/// The name among these that SQL takes for the same.
+fn find<'a>(names: &'a [String], name: &str) -> Option<&'a String> {
+    names.iter().find(|other| other.eq_ignore_ascii_case(name))
+}
+
+fn columns(arguments: &Arguments<'_>) -> Result<String> {
+    let (all, results) = (names(arguments, 1)?, names(arguments, 2)?);
+    let refuse = |what: String| Err(Error::Refused { line: format!("{}: {what}", text(arguments, 0)?) });
+    if let Some(name) = all_names(arguments, 3)?.iter().find(|name| find(&all, name).is_none()) {
+        return refuse(format!("the table has no column {name}; its columns are {}", all.join(", ")));
+    }
+    if let Some(column) = all.iter().find(|column| find(&results, column).is_some()) {
+        return refuse(format!("the input already has a column {column}, which is a result; rename it"));
+    }
+    Ok("(?s)^.*$".to_owned())
+}
+
+fn named(arguments: &Arguments<'_>) -> Result<String> {
+    Ok("(?i)".to_owned() + &pattern(text(arguments, 0)?, all_names(arguments, 1)?.iter().map(String::as_str)))
+}
+
+fn others(arguments: &Arguments<'_>) -> Result<String> {
+    let (all, but) = (names(arguments, 1)?, all_names(arguments, 2)?);
+    let others = all.iter().filter_map(|column| column.strip_prefix("u_"));
+    Ok(pattern(text(arguments, 0)?, others.filter(|name| find(&but, name).is_none())))
+}
+
+/// A pattern of the columns of these names, or of the macro's own if there are none.
+fn pattern<'a>(own: String, names: impl Iterator<Item = &'a str>) -> String {
+    let mut columns = String::new();
+    for name in names {
+        columns += if columns.is_empty() { "u_" } else { "|u_" };
+        columns += &quote(name);
+    }
+    format!("^({})$", if columns.is_empty() { own } else { columns })
+}
+
+/// A pattern of this text alone.
+fn quote(text: &str) -> String {
+    let mut quoted = String::new();
+    for c in text.chars() {
+        match c.is_ascii_alphanumeric() || c == '_' || !c.is_ascii() {
+            true => quoted.push(c),
+            false => quoted += &format!("\\x{{{:x}}}", u32::from(c)),
         }
     }
+    quoted
+}
 
-    fn execute(
-        &self,
-        plan: Option<&Option<String>>,
-        input: &Chunk<'_>,
-        output: &mut Output<'_>,
-    ) -> Result<()> {
-        let table = plan.and_then(Option::as_ref).ok_or(Error::NotConstant)?;
-        (0..input.len()).for_each(|row| output.set_text(row, table));
-        Ok(())
+fn source(arguments: &Arguments<'_>) -> Result<String> {
+    let of = text(arguments, 1)?;
+    let refuse = |what: String| Err(Error::Refused { line: format!("{of}: {what}") });
+    let mut met: Vec<(String, String)> = Vec::new();
+    for index in (2..arguments.len() - 1).step_by(2) {
+        let argument = text(arguments, index)?;
+        let names = match arguments.value(parameter(index + 1))? {
+            Constant::Value(given) if argument == "members" => match given.is_text() {
+                true => continue,
+                false => return refuse("members must be the name of a table, as a string".to_owned()),
+            },
+            _ if argument == "members" => continue,
+            Constant::Value(given) if argument == "ts" => match given.is_text() {
+                true => vec![given.text()],
+                false => return refuse("ts must be the name of a column, as a string".to_owned()),
+            },
+            Constant::Value(given) => match given.names() {
+                Some(names) if names.is_empty() && argument == "vals" => {
+                    return refuse("vals names no column; give at least one".to_owned());
+                }
+                Some(names) => names,
+                None => {
+                    let given =
+                        given.printed().map_or_else(|| "it is".to_owned(), |text| format!("'{text}' is"));
+                    return refuse(format!(
+                        "{argument} must be a list of names of columns, which {given} not; write {argument} as ['name']"
+                    ));
+                }
+            },
+            _ => {
+                return refuse(format!("{argument} must be a list of names of columns; write [] for none"));
+            }
+        };
+        for name in names {
+            if let Some((_, other)) = met.iter().find(|(met, _)| met.eq_ignore_ascii_case(&name)) {
+                return refuse(format!(
+                    "the column {name} is named twice, in {other} and in {argument}; name it once, or copy it under another name"
+                ));
+            }
+            met.push((name, argument.clone()));
+        }
+    }
+    match arguments.value(parameter(0))? {
+        Constant::Value(table) if table.is_text() => Ok(table.text()),
+        _ => refuse("tbl must be the name of a table, a view or a CTE, as a string".to_owned()),
     }
 }

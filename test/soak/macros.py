@@ -207,7 +207,7 @@ class Relation:
         if len(rolled) != len(ends) or {row[:2] for row in rolled} != ends:
             raise Difference(f"rolling_panes of {self.type}: {len(rolled)} windows, not {len(ends)}")
         at = rng.choice(sorted(end for _, end in ends))
-        alone = self.con.sql(f"SELECT {columns} FROM window_at('panes', [{key}], {self.length(panes * self.width)}, {self.write.format(at)})").fetchall()
+        alone = self.con.sql(f"SELECT {columns} FROM window_at('panes', [{key}], {lengths}, {self.write.format(at)}, {origin})").fetchall()
         if {row[0] for row in alone} != {k for _, k, _ in self.rows}:
             raise Difference("window_at: other keys")
         by_key = collections.defaultdict(list)
