@@ -5,8 +5,9 @@ use crate::local_rows::bucket_local_rows_at;
 use crate::simd::Level;
 use crate::tests::{one_in, representable};
 use crate::{
-    Anchors, Clocks, Edge, Grid, Interval, List, LocalBuckets, LocalGrid, LocalHops, LocalRows, OutOfRange,
-    Precision, RowGrids, Zone, bucket_local_rows, count_local_windows, is_valid, write_local_windows,
+    Anchors, Clocks, Edge, Grid, Interval, List, LocalBuckets, LocalGrid, LocalHops, LocalRows, LocalSeries,
+    OutOfRange, Precision, RowGrids, Zone, bucket_local_rows, count_local_windows, is_valid,
+    write_local_windows,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -131,6 +132,7 @@ fn check(
     }
     rows_agree(&local, (width, origin), &rows, &expected);
     walks_agree(&local, &boundaries);
+    windows_agree(&local, (width, origin), &boundaries);
     let mut sorted = rows.clone();
     sorted.sort_unstable();
     for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
@@ -171,6 +173,65 @@ fn walks_agree(local: &LocalBuckets, boundaries: &[i128]) {
                 let (first, len) = local.starts_between(tick(since), tick(until)).expect("within the range");
                 assert_eq!(len, within.clone().count() as u64, "{since} {until}");
                 assert!(within.min().is_none_or(|start| i128::from(first) == *start), "{since} {until}");
+            }
+        }
+    }
+}
+
+/// Windows of one bucket and of three in a row, by constants and by columns, and the series of the same buckets: as one counts them
+/// off on the list of all boundaries.
+fn windows_agree(local: &LocalBuckets, (width, origin): (i128, i128), boundaries: &[i128]) {
+    let precision = local.precision();
+    let pairs: Vec<(i64, i64)> = boundaries.windows(2).map(|pair| (pair[0] as i64, pair[1] as i64)).collect();
+    if pairs.len() < 7 {
+        return;
+    }
+    // Seven buckets on end, some of them with a change of the clock among them, and the first and last tick of each.
+    for from in [0, (pairs.len() - 7) / 2, pairs.len() - 7] {
+        let some = &pairs[from..from + 7];
+        let (starts, ends): (Vec<i64>, Vec<i64>) = some.iter().copied().unzip();
+        for (since, until) in [(starts[1], ends[5]), (ends[1] - 1, starts[5] + 1)] {
+            let series = LocalSeries::new(local, since, until).expect("within the range");
+            let (mut first, mut last) = (vec![0; 5], vec![0; 5]);
+            series.write_starts(0, &mut first);
+            series.write_ends(0, &mut last);
+            assert_eq!(
+                (series.len(), &first[..], &last[..]),
+                (5, &starts[1..6], &ends[1..6]),
+                "{since} {until}"
+            );
+            series.write_starts(3, &mut first[..2]);
+            assert_eq!(first[..2], starts[4..6]);
+        }
+        let ts: Vec<i64> = some[2..5].iter().flat_map(|&(start, end)| [start, end - 1]).collect();
+        let interval = |ticks: i128| Interval::from_nanos(ticks * precision.nanos_per_tick());
+        let columns =
+            interval(width).zip(interval(width * 3)).zip(interval(origin)).map(|((slide, size), offset)| {
+                (vec![slide; ts.len()], vec![size; ts.len()], vec![offset; ts.len()])
+            });
+        let mut clocks = Clocks::default();
+        let zones = vec![clocks.place(&local.zone()) as u16; ts.len()];
+        let by_columns = columns.as_ref().map(|(slides, sizes, offsets)| LocalHops::Rows {
+            slides,
+            sizes,
+            anchors: Anchors::Offset(offsets),
+            zones: &zones,
+            clocks: &clocks,
+        });
+        for (hops, count) in [(LocalHops::One(local, 3), 3), (LocalHops::One(local, 1), 1)]
+            .into_iter()
+            .chain(by_columns.map(|hops| (hops, 3)))
+        {
+            let mut lists = vec![List::default(); ts.len()];
+            let windows =
+                count_local_windows(&hops, precision, &ts, None, &mut lists).expect("within the range");
+            let (mut first, mut last) = (vec![0; windows as usize], vec![0; windows as usize]);
+            write_local_windows(&hops, precision, &ts, &lists, &mut first, &mut last)
+                .expect("within the range");
+            for (row, list) in lists.iter().enumerate() {
+                let (newest, oldest) = (2 + row / 2, 2 + row / 2 + 1 - count);
+                assert_eq!(first[list.range()], starts[oldest..=newest], "{}", ts[row]);
+                assert_eq!(last[list.range()], ends[newest..newest + count], "{}", ts[row]);
             }
         }
     }

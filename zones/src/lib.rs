@@ -10,7 +10,7 @@ mod names;
 mod packed;
 
 use kernel::Zone;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 pub use names::{names, nearest};
 
@@ -32,8 +32,9 @@ pub fn version() -> &'static str {
 /// ```
 #[must_use]
 pub fn find(name: &str) -> Option<Arc<Zone>> {
-    static CLOCKS: [OnceLock<Option<Arc<Zone>>>; packed::CLOCKS] =
-        [const { OnceLock::new() }; packed::CLOCKS];
+    // Made when first asked for: as a plain array it would take room in the file.
+    static CLOCKS: LazyLock<Vec<OnceLock<Option<Arc<Zone>>>>> =
+        LazyLock::new(|| vec![OnceLock::new(); packed::CLOCKS]);
     let Some(place) = names::find(name) else {
         return names::offset(name).and_then(packed::fixed).map(Arc::new);
     };
