@@ -7,7 +7,8 @@ For a zone there are instants round each change of its clock from 1900 to 2100, 
 through time_bucket and time_bucket_end, on the epoch's grid or one that an origin or offset moves. Beside the oracle
 hold, whatever it says: start ≤ ts < end, a start is its own bucket's, an end is the next bucket's start, no start is
 before that of an earlier row, and a start is a point of the grid or a change of the clock. `Local` has blocks of
-calls in all other forms, which soak.py runs among its own.
+calls in all other forms, which soak.py runs among its own. For each grid there are also hopping windows round one of the rows, and
+the series of buckets from it on.
 """
 
 import argparse
@@ -120,6 +121,25 @@ class Sweep(Session):
         reading = starts + np.array(zone.offsets)[np.searchsorted(since, starts, "right") - 1] * second
         every(((reading - ticks_of[1] % ticks_of[0]) % ticks_of[0] == 0) | np.isin(starts, since), "a point of the grid or a change")
         self.count(of.name, n=2 * len(ticks))
+        self.windows(of, zone, width, anchor, int(self.random.choice(ticks)))
+
+    def windows(self, of, zone, width, anchor, tick):
+        """Windows of three buckets in a row round a row, and the series of buckets from it on, as the oracle counts them off."""
+        def bucket(tick):
+            return clock.bucket(zone, width.nanos // of.nanos, anchor.nanos // of.nanos if anchor else 0, tick, SECOND // of.nanos)
+
+        buckets = [bucket(tick)]
+        for _ in range(2):
+            buckets = [bucket(buckets[0][0] - 1), *buckets, bucket(buckets[-1][1])]
+        size, ts = Interval.of(3 * width.nanos, self.random), of.sql(tick)
+        hop = f"time_bucket_hop({literals(width, size)}, {ts}, '{zone.name}'{f', {literals(anchor)}' if anchor else ''})"
+        series = f"time_bucket_series({literals(width)}, {ts}, {of.sql(buckets[-1][1])}, zone := '{zone.name}'{f', origin := {literals(anchor)}' if anchor else ''})"
+        for sql, right in ((f"SELECT unnest({hop}, max_depth := 2)", [(first, last) for (first, _), (_, last) in zip(buckets, buckets[2:])]),
+                           (f"FROM {series}", buckets[2:])):
+            got = list(zip(*(column.tolist() for column in self.columns(of, sql))))
+            if got != right:
+                raise Difference(f"{sql} -- gives {got}, not {right}")
+            self.count(of.name, "windows", n=len(right))
 
     def check_oracle(self, of, zone, width, origin, ticks, starts, ends):
         """The numpy oracle against the one in Python integers, on some rows of each grid."""

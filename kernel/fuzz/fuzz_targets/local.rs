@@ -1,12 +1,15 @@
 //! Local buckets of any clock, however it is set: they partition time, start where the rule says, and are the same one at a
-//! time and in slices.
+//! time, in slices and in columns.
 #![no_main]
 
 mod input;
 
 use arbitrary::Arbitrary;
 use input::{AnyGrid, Column, Unit, edge};
-use kernel::{Grid, LocalBuckets, Precision, Zone, is_valid};
+use kernel::{
+    Anchors, Clocks, Grid, Interval, LocalBuckets, LocalRows, Precision, RowGrids, Zone, bucket_local_rows,
+    is_valid,
+};
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
 
@@ -68,6 +71,23 @@ fuzz_target!(|input: Input| {
     if first.is_none() {
         for row in (0..ts.len()).filter(|&row| is_valid(validity, row)) {
             assert_eq!(Some(out[row]), answer(ts[row]), "row {row}: {}", ts[row]);
+        }
+    }
+    assert_eq!(out[ts.len()..], [0x5a5a; 3]);
+    // The same zone in each row, among others: before its clock was met, and after.
+    let interval = |ticks: i128| Interval::from_nanos(ticks.checked_mul(precision.nanos_per_tick())?);
+    let Some((width, offset)) = interval(width).zip(interval(anchor)) else { return };
+    let mut clocks = Clocks::default();
+    clocks.place(&Arc::new(Zone::new(0, &[], false).expect("a clock")));
+    let zones = vec![clocks.place(&zone) as u16; ts.len()];
+    let (widths, offsets) = (vec![width; ts.len()], vec![offset; ts.len()]);
+    let rows =
+        LocalRows { grids: RowGrids { widths: &widths, anchors: Anchors::Offset(&offsets) }, zones: &zones };
+    for _ in 0..2 {
+        let done = bucket_local_rows(&rows, &mut clocks, precision, edge(end), &ts, validity, &mut out);
+        assert_eq!(done.is_err(), first.is_some(), "{done:?}");
+        for row in (0..first.unwrap_or(ts.len())).filter(|&row| is_valid(validity, row)) {
+            assert_eq!(Some(out[row]), answer(ts[row]), "row {row} of a column: {}", ts[row]);
         }
     }
     assert_eq!(out[ts.len()..], [0x5a5a; 3]);
