@@ -8,7 +8,7 @@ import os
 import pathlib
 import sys
 
-USR = pathlib.Path(__file__).resolve().parent.parent / "build" / "cross" / "wasm" / "usr"
+USR = pathlib.Path(__file__).resolve().parent.parent / "build" / "cross" / "lld" / "usr"
 WASM_LD = USR / "lib" / "llvm-22" / "bin" / "wasm-ld"
 OPTIONS = [
     "-shared", "--experimental-pic", "--no-entry", "--allow-undefined", "--gc-sections", "--strip-debug", "--no-export-dynamic",

@@ -15,6 +15,7 @@ has one file, whoever builds it.
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ import package
 from project import PLATFORMS, ROOT, host_target
 
 CROSS = ROOT / "build" / "cross"
+# What DuckDB calls in a file of this name.
+ENTRY = "time_bucket_init_c_api"
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).absolute()
 
 
@@ -84,7 +87,7 @@ class Cargo:
             self.fetched_compiler()
         # zig brings the libc that a release is linked with; Apple's and Microsoft's own tools are better where they are.
         own = "wasm" in self.triple or "msvc" in self.triple or ("apple" in self.triple and sys.platform == "darwin")
-        with_zig = portable and not own
+        with_zig = portable and not own and "apple" not in self.triple
         if with_zig:
             tools("zig")
             self.path(CROSS / "zig/bin")
@@ -99,37 +102,56 @@ class Cargo:
         elif "msvc" in self.triple:
             # What DuckDB's own extensions do: no Visual C++ runtime is asked of the user.
             self.flags.append("-Ctarget-feature=+crt-static")
+        elif "windows-gnu" in self.triple:
+            # zig is not told rustc's own list, and exports everything.
+            self.flags.append(f"-Clink-arg={ROOT / 'platforms/windows.def'}")
         elif "emscripten" in self.triple:
             # DuckDB-WASM has Emscripten's runtime in itself, so that no Emscripten is needed to link with.
-            tools("wasm")
+            tools("lld")
             self.flags += [f"-Clinker={ROOT / 'platforms/emcc.py'}", "-Clink-self-contained=no"]
         elif "apple" in self.triple:
             self.environment.setdefault("MACOSX_DEPLOYMENT_TARGET", row["minimum"])
             # Its name in itself would be the path where it was built.
-            self.flags.append("-Clink-arg=-Wl,-install_name,@rpath/libtime_bucket.dylib")
-            if with_zig:
-                # The standard library asks for a framework of which the extension uses nothing: its name is enough.
-                self.flags.append(f"-Clink-arg=-F{ROOT / 'platforms/macos'}")
-                # By Rust's name for it, which the fetched compiler comes without.
-                tools("objcopy")
-                folder = CROSS / "objcopy"
-                if not (folder / "rust-objcopy").is_symlink():
-                    (folder / "rust-objcopy").symlink_to(folder / "usr/lib/llvm-22/bin/llvm-objcopy")
-                self.path(folder)
+            name = "-install_name,@rpath/libtime_bucket.dylib"
+            if portable and not own:
+                self.flags += [f"-Clink-arg={part}" for part in name.split(",")]
+                self.linker_of_macos()
+            else:
+                self.flags.append(f"-Clink-arg=-Wl,{name}")
 
     def native(self, target):
         """Whether the system's compiler and linker are the ones of `target`."""
         return target == host_target() or ("msvc" in target and os.name == "nt") or ("apple" in target and sys.platform == "darwin")
 
-    def path(self, folder):
-        self.environment["PATH"] = f"{folder}{os.pathsep}{self.environment['PATH']}"
+    def path(self, folder, variable="PATH"):
+        """Has programs looked for in the folder first; libraries with LD_LIBRARY_PATH."""
+        self.environment[variable] = os.pathsep.join(filter(None, (str(folder), self.environment.get(variable))))
+
+    def linker_of_macos(self):
+        """LLVM's, since zig's exports every symbol, with the names of what is in macOS: zig's list, and stubs of what is named but not used."""
+        tools("lld", "zig")
+        usr, names = CROSS / "lld/usr", CROSS / "macos"
+        (system,) = (CROSS / "zig").glob("lib/python*/site-packages/ziglang/lib/libc/darwin/libSystem.tbd")
+        # It has processors that this LLVM does not know, and the known one under its newer name alone.
+        text = re.sub(r",\s*arm64e\.x1-\w+", "", system.read_text(encoding="utf-8")).replace("arm64e-", "arm64-")
+        names.mkdir(exist_ok=True)
+        # On macOS, too, the last two are other names of the first.
+        for name in ("System", "c", "m"):
+            (names / f"lib{name}.tbd").write_text(text, encoding="utf-8")
+        self.path(usr / "lib/x86_64-linux-gnu", "LD_LIBRARY_PATH")
+        stubs = ROOT / "platforms/macos"
+        self.environment["SDKROOT"] = str(stubs)
+        # It strips by itself what rustc would have another program strip.
+        self.flags += [f"-Clinker={usr / 'lib/llvm-22/bin/ld64.lld'}", "-Clinker-flavor=ld64.lld", "-Cstrip=none",
+                       *(f"-Clink-arg={part}" for part in ("-S", "-x", "-dead_strip_dylibs", f"-L{names}", f"-L{stubs}", f"-F{stubs}"))]
 
     def fetched_compiler(self):
         """A compiler that has its standard library as source, and builds it for any target."""
         tools("rust")
         usr = CROSS / "rust" / "usr"
         self.path(usr / "bin")
-        self.environment |= {"LD_LIBRARY_PATH": str(usr / "lib/x86_64-linux-gnu"), "RUSTC_BOOTSTRAP": "1", "RUSTC": str(usr / "bin/rustc")}
+        self.path(usr / "lib/x86_64-linux-gnu", "LD_LIBRARY_PATH")
+        self.environment |= {"RUSTC_BOOTSTRAP": "1", "RUSTC": str(usr / "bin/rustc")}
         self.arguments.append("-Zbuild-std")
         # Another compiler would build everything anew each time in a folder that two share.
         self.folder = TARGET / "fetched"
@@ -178,6 +200,10 @@ def program(platform, package):
 
 def check(found, platform, portable):
     """Ends the build of a library that is not what was asked for."""
+    # Emscripten's loader has names of its own.
+    exports = {name for name in found.exports if not name.startswith("__wasm_")}
+    if portable and exports != {ENTRY}:
+        sys.exit(f"build: the library exports {len(exports)} names, as {', '.join(sorted(exports)[:3])}, where {ENTRY} alone is promised")
     if platform and found.platform != platform:
         sys.exit(f"build: the library is for {found.platform}, not for {platform}; a target of this name is needed, see platforms in Cargo.toml")
     row = PLATFORMS.get(platform, {})

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 import binary  # noqa: E402
+import build as builder  # noqa: E402
 import package  # noqa: E402
 import project  # noqa: E402
 
@@ -27,14 +29,36 @@ for _ in range(int(os.environ.get("TIMES", "1"))):
 """
 
 
-def mach_o(machine, minimum):
-    """The header of a library of macOS, with the oldest version that it is for."""
-    command = struct.pack("<IIIIII", 0x32, 24, 1, minimum << 16, 0, 0)
-    return struct.pack("<IIIIIIII", 0xFEEDFACF, machine, 0, 6, 1, len(command), 0, 0) + command
+def mach_o(machine, minimum, symbols=()):
+    """The header of a library of macOS, the oldest version that it is for, and symbols, each with the bits of its kind."""
+    strings, table, at = b"\0", b"", 32 + 24 + 24
+    for name, kind in symbols:
+        table += struct.pack("<IBBHQ", len(strings), kind, 1, 0, 0)
+        strings += name.encode() + b"\0"
+    commands = struct.pack("<IIIIII", 0x32, 24, 1, minimum << 16, 0, 0)
+    commands += struct.pack("<IIIIII", 2, 24, at, len(symbols), at + len(table), len(strings))
+    return struct.pack("<IIIIIIII", 0xFEEDFACF, machine, 0, 6, 2, len(commands), 0, 0) + commands + table + strings
 
 
-def pe(machine):
-    return b"MZ".ljust(60, b"\0") + struct.pack("<I", 64) + b"PE\0\0" + struct.pack("<H", machine) + bytes(50)
+def pe(machine, names=()):
+    """A library of Windows whose one section, 4096 bytes further in memory, holds the names that it exports."""
+    header, start = 64, 64 + 24 + 240 + 40
+    at = 4096 + start
+    addresses, strings = b"", b""
+    for name in names:
+        addresses += struct.pack("<I", at + 40 + 4 * len(names) + len(strings))
+        strings += name.encode() + b"\0"
+    content = bytes(24) + struct.pack("<IIII", len(names), 0, at + 40, 0) + addresses + strings
+    optional = struct.pack("<H", 0x20B).ljust(112, b"\0") + struct.pack("<I", at if names else 0)
+    section = b".edata\0\0" + struct.pack("<IIII", len(content), at, len(content), start)
+    coff = struct.pack("<HHIIIHH", machine, 1, 0, 0, 0, 240, 0)
+    return b"MZ".ljust(60, b"\0") + struct.pack("<I", header) + b"PE\0\0" + coff + optional.ljust(240, b"\0") + section.ljust(40, b"\0") + content
+
+
+def wasm(names=()):
+    """A module with a section of types before that of the names that it exports, and the stamp's kind of section after it."""
+    exports = bytes([len(names)]) + b"".join(bytes([len(name)]) + name.encode() + b"\0\x81\1" for name in names)
+    return b"\0asm\1\0\0\0" + b"\1\x81\0\0" + b"\7" + bytes([len(exports) | 128, 0]) + exports + b"\0\3\2ab"
 
 
 def elf(machine, libc, versions=()):
@@ -62,7 +86,7 @@ LIBRARIES = {
     "osx_amd64": mach_o(0x01000007, 11),
     "osx_arm64": mach_o(0x0100000C, 11),
     "windows_amd64": pe(0x8664),
-    "wasm_eh": b"\0asm\1\0\0\0",
+    "wasm_eh": wasm(),
 }
 HERE = project.host()
 
@@ -126,7 +150,27 @@ def test_agrees_with_objdump(tmp_path):
     library = subprocess.run(["gcc", "-print-file-name=libstdc++.so.6"], capture_output=True, text=True, check=True).stdout.strip()
     said = subprocess.run(["objdump", "-T", library], capture_output=True, text=True, check=True).stdout
     undefined = {word.strip("()") for line in said.splitlines() if "*UND*" in line for word in line.split() if "GLIBC_" in word}
-    assert undefined == {version for version in binary.read(Path(library).read_bytes()).versions if version.startswith("GLIBC_")}
+    defined = {line.split()[-1] for line in said.splitlines() if re.match(r"[0-9a-f]{16}", line) and "*UND*" not in line}
+    found = binary.read(Path(library).read_bytes())
+    assert undefined == {version for version in found.versions if version.startswith("GLIBC_")}
+    assert len(defined) > 1000 and defined == found.exports
+
+
+#  names of Mach-O: exported, undefined, local, hidden
+EXPORTS = {"osx": mach_o(0x0100000C, 11, [("_one", 0x0F), ("_two", 0x03), ("_asked", 0x01), ("_own", 0x0E), ("_hidden", 0x1F)]),
+           "windows": pe(0x8664, ["one", "two"]), "wasm": wasm(["one", "two"])}
+
+
+@pytest.mark.parametrize("system", EXPORTS)
+def test_the_exports_are_read(system):
+    assert binary.read(EXPORTS[system]).exports == {"one", "two"}
+
+
+@pytest.mark.parametrize("exports", [{"time_bucket_init_c_api", "rust_eh_personality"}, {"another"}, set()])
+def test_a_release_exports_its_entry_alone(exports):
+    with pytest.raises(SystemExit, match=f"exports {len(exports)} names"):
+        builder.check(binary.Binary("windows_amd64", exports), "windows_amd64", True)
+    builder.check(binary.Binary("windows_amd64", {"time_bucket_init_c_api", "__wasm_call_ctors"}), "windows_amd64", True)
 
 
 MARKS = {"release": b"", "debug": b"", "identity": b"time_bucket_identity", "faults": b"TIME_BUCKET_FAULT"}
