@@ -233,10 +233,6 @@ def main():
     found = binary.read(content)
     check(found, name, portable)
     package.write(made, arguments.file, found.platform)
-    size, largest = arguments.file.stat().st_size, PLATFORMS.get(found.platform, {}).get("largest")
-    if arguments.variant == "release" and largest and size > largest:
-        arguments.file.unlink()
-        sys.exit(f"build: the file has {size:,} bytes, and at most {largest:,} are promised")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from conftest import PINNED, engine
+from conftest import BUILT, PINNED, engine
 from loading_page import kept, one_line
 
 FOOTER = 534
@@ -136,6 +136,13 @@ def test_the_footer_is_what_the_engine_reads(connect, extension):
     assert fields.pop("version").startswith("v")
     assert fields == {"magic": "4", "platform": platform, "capi": "v1.5.6", "abi": "C_STRUCT", "reserved": ""}
     assert footer[256:] == bytes(256)
+
+
+def test_the_file_is_no_larger_than_is_promised(connect, extension):
+    if extension != BUILT:
+        pytest.skip("it is another file than the one that is promised about")
+    (platform,) = connect(load=False).execute("PRAGMA platform").fetchone()
+    assert extension.stat().st_size <= PINNED["platforms"][platform].get("largest", 2**62)
 
 
 def test_loads_again_after_a_refusal(connect, extension, tmp_path):

@@ -14,7 +14,6 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 import binary  # noqa: E402
 import build as builder  # noqa: E402
-import package  # noqa: E402
 import project  # noqa: E402
 
 # Writes down how it was called, and names the library LIBRARY as what it built.
@@ -185,16 +184,6 @@ def test_no_variant_is_stamped_as_another(build, variant, found):
         assert done.returncode == 0 and content is not None
     else:
         assert done.returncode != 0 and content is None and f"is not the {variant} variant" in done.stderr
-
-
-def test_a_file_that_is_too_large_is_refused(build):
-    """The stamp counts; what is no release may be larger."""
-    library = LIBRARIES["linux_amd64"]
-    most = project.PLATFORMS["linux_amd64"]["largest"] - len(package.footer("", "", ""))
-    for size, variant, is_taken in ((most, "release", True), (most + 1, "release", False), (most + 1, "debug", True)):
-        done, *_, content = build(library.ljust(size, b"\0"), variant=variant)
-        assert (done.returncode == 0, content is not None) == (is_taken, is_taken), size
-        assert is_taken or "1,048,577 bytes, and at most 1,048,576 are promised" in done.stderr
 
 
 def test_a_target_folder_of_the_users(build, tmp_path):
