@@ -21,7 +21,7 @@ use crate::grid::Divisor;
 use crate::local::Run;
 use crate::simd::{Kernel, Level, run_at};
 use crate::slice::{Extremes, Floor, Units};
-use crate::validity::is_valid;
+use crate::validity::{WORD, is_valid};
 use crate::{Edge, Grid, LocalGrid, OutOfRange, Precision, Zone};
 use std::sync::Arc;
 
@@ -270,47 +270,37 @@ impl Run<i64> {
 }
 
 /// Runs one after the other, with an index by time: which of them holds the beginning of each slot of `2^shift` ticks.
-///
-/// All arrays have lengths that are powers of two and known when the loops are compiled, so that a masked index needs no
-/// check, and the compiler may gather several at once.
 #[derive(Debug, Clone)]
 struct Runs {
     len: usize,
     from: i64,
     shift: u32,
-    slots: Box<[u32; SLOTS]>,
+    slots: Box<[u32]>,
     /// The most runs that begin within one slot.
     steps: usize,
-    /// Where each run begins, then where the last one ends, then the end of time.
-    firsts: Box<[i64; RUNS]>,
-    /// Where the last bucket of each begins.
-    lasts: Box<[i64; RUNS]>,
+    /// All of them, and some that never begin, so that what follows a run can be read: [`FEW`], or as many as are stepped over.
+    runs: Box<[Run<i64>]>,
 }
 
 /// Of two weeks each, if they are to hold three centuries.
 const SLOTS: usize = 8 << 10;
 
-const RUNS: usize = 2 << 10;
-
 /// So many runs are told apart by comparisons.
 const FEW: usize = 4;
 
-fn array<T: Copy, const N: usize>(fill: T) -> Box<[T; N]> {
-    let Ok(array) = vec![fill; N].into_boxed_slice().try_into() else { unreachable!("it has this length") };
-    array
-}
+/// A run that no timestamp has reached.
+const NEVER: Run<i64> = Run { first: i64::MAX, last: i64::MAX, next: i64::MAX };
 
 impl Runs {
     /// No more than these are kept; later rows are worked out.
-    const MOST: usize = RUNS - 2;
+    const MOST: usize = 2 << 10;
 
     fn new(runs: &[Run<i64>]) -> Self {
-        let (mut firsts, mut lasts, mut slots) = (array(i64::MAX), array(i64::MAX), array(0));
-        for (index, run) in runs.iter().enumerate() {
-            (firsts[index], lasts[index], firsts[index + 1]) = (run.first, run.last, run.next);
-        }
+        let mut slots: Box<[u32]> = vec![0; SLOTS].into();
+        let with_more =
+            |more: usize| runs.iter().copied().chain(std::iter::repeat_n(NEVER, more + FEW)).collect();
         let (Some(second), Some(last)) = (runs.get(1), runs.last()) else {
-            return Self { len: runs.len(), from: 0, shift: 63, slots, steps: 0, firsts, lasts };
+            return Self { len: runs.len(), from: 0, shift: 63, slots, steps: 0, runs: with_more(0) };
         };
         let from = second.first - 1;
         let distance = last.first.abs_diff(from);
@@ -327,37 +317,36 @@ impl Runs {
             steps = steps.max(run - before);
             *holds = run as u32;
         }
-        Self { len: runs.len(), from, shift, slots, steps, firsts, lasts }
-    }
-
-    #[inline(always)]
-    fn get(&self, index: usize) -> Run<i64> {
-        let (index, next) = (index & (RUNS - 1), (index + 1) & (RUNS - 1));
-        Run { first: self.firsts[index], last: self.lasts[index], next: self.firsts[next] }
+        Self { len: runs.len(), from, shift, slots, steps, runs: with_more(steps) }
     }
 
     /// The run that holds `ts`, if one does.
     fn of(&self, ts: i64) -> Option<Run<i64>> {
-        let is_held = self.len > 0 && self.firsts[0] <= ts && ts < self.firsts[self.len];
-        is_held.then(|| self.get(self.find(ts, self.steps)))
+        let (first, last) = (self.runs[..self.len].first()?, self.runs[..self.len].last()?);
+        (first.first <= ts && ts < last.next).then(|| self.runs[self.find(self.slot(ts), ts, self.steps)])
     }
 
-    /// The runs from that of `lowest` to that of `highest`, if they are few.
+    /// The runs from that of `lowest` to that of `highest`, both of which lie in one, if they are few.
     fn few(&self, lowest: i64, highest: i64) -> Option<[Run<i64>; FEW]> {
-        const NEVER: Run<i64> = Run { first: i64::MAX, last: i64::MAX, next: i64::MAX };
-        let first = self.find(lowest, self.steps);
-        let count = self.find(highest, self.steps) - first + 1;
-        (count <= FEW)
-            .then(|| std::array::from_fn(|index| if index < count { self.get(first + index) } else { NEVER }))
+        let [first, last] = [lowest, highest].map(|ts| self.find(self.slot(ts), ts, self.steps));
+        let few = *self.runs[first..].first_chunk()?;
+        (last - first < FEW).then_some(few)
     }
 
-    /// The index of the run that holds `ts`, as long as no more than `steps` runs begin in its slot; any one where none does.
+    /// The slot of a time.
     #[inline(always)]
-    fn find(&self, ts: i64, steps: usize) -> usize {
+    fn slot(&self, ts: i64) -> u32 {
         let slot = ts.max(self.from).wrapping_sub(self.from) as u64 >> self.shift;
-        let mut index = self.slots[slot.min(SLOTS as u64 - 1) as usize & (SLOTS - 1)] as usize;
+        slot.min(SLOTS as u64 - 1) as u32
+    }
+
+    /// The index of the run that holds `ts` of this slot, as long as no more than `steps` runs begin in it; any one where none
+    /// does.
+    #[inline(always)]
+    fn find(&self, slot: u32, ts: i64, steps: usize) -> usize {
+        let mut index = self.slots[slot as usize] as usize;
         for _ in 0..steps {
-            index += usize::from(ts >= self.firsts[(index + 1) & (RUNS - 1)]);
+            index += usize::from(ts >= self.runs[index + 1].first);
         }
         index
     }
@@ -436,8 +425,21 @@ impl<const STEPS: usize> Kernel for Several<'_, STEPS> {
     #[inline(always)]
     fn run(self) {
         let Self { runs, units, width, edge, ticks } = self;
-        for tick in ticks {
-            *tick = edge_within(runs.get(runs.find(*tick, STEPS)), &units, width, edge, *tick);
+        let (words, rest) = ticks.as_chunks_mut::<WORD>();
+        for ticks in words {
+            // What is looked up one by one stands between two loops that a processor does several rows of at a time.
+            let slots = ticks.map(|ts| runs.slot(ts));
+            let mut held = [NEVER; WORD];
+            for row in 0..WORD {
+                held[row] = runs.runs[runs.find(slots[row], ticks[row], STEPS)];
+            }
+            for row in 0..WORD {
+                ticks[row] = edge_within(held[row], &units, width, edge, ticks[row]);
+            }
+        }
+        for tick in rest {
+            let run = runs.runs[runs.find(runs.slot(*tick), *tick, STEPS)];
+            *tick = edge_within(run, &units, width, edge, *tick);
         }
     }
 }
@@ -457,7 +459,7 @@ impl Kernel for Many<'_> {
     fn run(self) {
         let Self { runs, divisor, edge, ticks } = self;
         for tick in ticks {
-            let run = runs.get(runs.find(*tick, runs.steps));
+            let run = runs.runs[runs.find(runs.slot(*tick), *tick, runs.steps)];
             let start = run.start(divisor, *tick);
             *tick = match edge {
                 Edge::Start => start,
