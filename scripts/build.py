@@ -44,8 +44,9 @@ class Variant:
 
 
 FRAMES = "-Cforce-frame-pointers=yes"
-# A twelfth smaller than with LLVM's own measure, and no query slower: what the kernel's loops need inlined is so by attribute.
-SMALL = "-Cllvm-args=-inline-threshold=100"
+# Much smaller than with LLVM's own measure (48 KB less than with 100), and no query slower beyond noise: what the kernel's loops need
+# inlined is so by attribute.
+SMALL = "-Cllvm-args=-inline-threshold=40"
 VARIANTS = {
     "debug": Variant(),
     "release": Variant(("--release",)),
