@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Compares every row that the window macros give with exact arithmetic: Python's integers and fractions.
 
-    build/engine-2.0.1/bin/python test/soak/macros.py --extension FILE [--seed N] [--rows N]
+    build/engine-2.0.1/bin/python test/soak/macros.py --extension FILE [--seed N] [--rows N] [--seconds N]
 
-A relation is random: a type of timestamp, a grid, keys, values of one type (close together far from zero, of mixed sizes, few
-different ones), names that the macros use themselves. Each macro reads it, and each row that comes out is counted. A difference
-ends the run, with the seed that finds it again.
+A relation is random: a type of timestamp, a grid, for instants mostly that of a zone's wall clock about a change of it, keys, values
+of one type (close together far from zero, of mixed sizes, few different ones), names that the macros use themselves. Each macro reads it,
+and each row that comes out is counted. A difference ends the run, with the seed that finds it again.
 """
 
 import argparse
@@ -15,10 +15,12 @@ import itertools
 import math
 import random
 import sys
+import time
 from decimal import Decimal, getcontext
 from fractions import Fraction
 from pathlib import Path
 
+import clock
 import duckdb
 import pyarrow as pa
 
@@ -60,12 +62,46 @@ def values(rng, kind):
     return lambda: str(Decimal(draw()).scaleb(-digits) if digits else draw())
 
 
+class Grid:
+    """Buckets by number: `edge(i)` is where bucket i starts and the one before it ends."""
+
+    def __init__(self, width, origin):
+        self.width, self.origin = width, origin
+
+    def index(self, t):
+        return (t - self.origin) // self.width
+
+    def edge(self, i):
+        return self.origin + i * self.width
+
+
+class LocalGrid:
+    """The same on a zone's clock, from the rule of clock.py, near some instants."""
+
+    def __init__(self, zone, width, origin, second, low, high):
+        edges = [clock.bucket(zone, width, origin, low, second)[0]]
+        while edges[-1] <= high:
+            edges.append(clock.bucket(zone, width, origin, edges[-1], second)[1])
+        self.edges = edges
+
+    def index(self, t):
+        i = bisect.bisect_right(self.edges, t) - 1
+        assert 0 <= i < len(self.edges) - 1, "the grid is too short"
+        return i
+
+    def edge(self, i):
+        assert i >= 0, "the grid is too short"
+        return self.edges[i]
+
+
 class Relation:
     """Random rows in the table t, and what each macro has to give for them."""
 
+    MOST = 30  # panes in a window, at most
+
     def __init__(self, con, rng, size):
         self.con, self.rng = con, rng
-        self.type = rng.choice(list(TYPES))
+        self.type = rng.choice([*TYPES, "TIMESTAMPTZ"])
         self.tick, self.write, self.read = TYPES[self.type]
         self.kind = rng.choice(["DOUBLE", "INTEGER", "BIGINT", "UBIGINT", "DECIMAL(18,3)", "HUGEINT", "SMALLINT"])
         self.width = rng.choice([1, 7, 60, 3600]) * 10**9 // self.tick
@@ -74,6 +110,12 @@ class Relation:
         self.ts, self.key, self.value = map(quoted, self.names)
         centre = rng.choice([0, -6 * 10**18, 5 * 10**18]) // self.tick
         span, draw = rng.choice([1, 3, size, size // 3 + 1]), values(rng, self.kind)
+        self.zone = rng.choice(clock.NAMES) if self.type == "TIMESTAMPTZ" and rng.random() < 0.75 else None
+        if self.zone:
+            self.width = rng.choice([900, 3600, 4 * 3600, 86_400, 7 * 86_400]) * 10**9 // self.tick
+            changes = [t for t in clock.zone(self.zone).since if -3 * 10**9 < t < 4 * 10**9] or [0]
+            centre, span = rng.choice(changes) * 10**9 // self.tick, min(span, 300)
+        self.near, self.grids = (centre - span * self.width, centre + span * self.width), {}
         self.rows = []
         for _ in range(size):
             value = None if rng.random() < 0.1 else draw()
@@ -83,13 +125,41 @@ class Relation:
         con.execute(f"CREATE OR REPLACE TABLE t AS SELECT {self.write.format('t')} AS {self.ts}, k AS {self.key}, v::{self.kind} AS {self.value} FROM given")
         exact = (lambda v: Fraction(float(v))) if self.kind == "DOUBLE" else Fraction
         self.exact = [(t, k, None if v is None else exact(v)) for t, k, v in self.rows]
+        self.on_grid = f"origin := {self.length(self.origin)}" + (f", zone := '{self.zone}'" if self.zone else "")
 
     def length(self, ticks):
         return f"to_microseconds({ticks * self.tick // 1000}::BIGINT)"
 
-    def start(self, t, width=None):
-        width = width or self.width
-        return self.origin + (t - self.origin) // width * width
+    def grid(self, times=1):
+        """The buckets of so many widths."""
+        if times not in self.grids:
+            width, (low, high) = times * self.width, self.near
+            margin = (self.MOST + 2) * width + 10 * 86_400 * 10**9 // self.tick
+            self.grids[times] = Grid(width, self.origin) if not self.zone else LocalGrid(
+                clock.zone(self.zone), width, self.origin, 10**9 // self.tick, low - margin, high + margin)
+        return self.grids[times]
+
+    def start(self, t, times=1):
+        grid = self.grid(times)
+        return grid.edge(grid.index(t))
+
+    def end(self, t, times=1):
+        grid = self.grid(times)
+        return grid.edge(grid.index(t) + 1)
+
+    def hops(self, t, slide, size):
+        """The windows of so many widths that hold t; on a clock size is a multiple of slide."""
+        grid = self.grid(slide)
+        last = grid.index(t)
+        if self.zone:
+            return [(grid.edge(i), grid.edge(i + size // slide)) for i in range(last - size // slide + 1, last + 1)]
+        return [(s, s + size * self.width) for s in range(grid.edge(last), t - size * self.width, -slide * self.width)]
+
+    def growing(self, t, step, size):
+        """The windows from the start of their size on, up to each end of a step that is later than t."""
+        grid, start, end = self.grid(step), self.start(t, size), self.end(t, size)
+        ends = itertools.takewhile(lambda edge: edge <= end, map(grid.edge, itertools.count(grid.index(t) + 1)))
+        return [(start, edge) for edge in ends]
 
     def at(self, column):
         return self.read.format(column)
@@ -97,25 +167,19 @@ class Relation:
     def compare(self, got, want, what):
         if got != want:
             missing, extra = want - got, got - want
-            raise Difference(f"{what} of {self.type}, {self.kind}, width {self.width}: lacks {dict(itertools.islice(missing.items(), 3))}, has {dict(itertools.islice(extra.items(), 3))}")
+            raise Difference(f"{what} of {self.type}, {self.kind}, width {self.width}, {self.zone}: lacks {dict(itertools.islice(missing.items(), 3))}, has {dict(itertools.islice(extra.items(), 3))}")
         return sum(got.values())
 
     def spread(self):
         """tumble, hop and cumulate: each row once in each window that holds it."""
         rng, made = self.rng, 0
-        slide, size = rng.choice([(1, 1), (1, 3), (2, 5), (3, 1), (1, 20)])
-        origin = f"origin := {self.length(self.origin)}"
+        slide, size = rng.choice([(1, 1), (1, 3), (2, 4), (1, 20)] if self.zone else [(1, 1), (1, 3), (2, 5), (3, 1), (1, 20)])
         step, grown = rng.choice([(1, 1), (1, 4), (2, 6)])
-
-        def growing(t):
-            start = self.start(t, grown * self.width)
-            return [(start, end) for end in range(start + step * self.width, start + grown * self.width + 1, step * self.width) if end > t]
-
+        ts, (a, b, c, d) = literal(self.names[0]), (self.length(n * self.width) for n in (slide, size, step, grown))
         calls = {
-            f"tumble('t', {literal(self.names[0])}, {self.length(self.width)}, {origin})": lambda t: [(self.start(t), self.start(t) + self.width)],
-            f"hop('t', {literal(self.names[0])}, {self.length(slide * self.width)}, {self.length(size * self.width)}, {origin})": lambda t: [
-                (s, s + size * self.width) for s in range(self.start(t, slide * self.width), t - size * self.width, -slide * self.width)],
-            f"cumulate('t', {literal(self.names[0])}, {self.length(step * self.width)}, {self.length(grown * self.width)}, {origin})": growing,
+            f"tumble('t', {ts}, {self.length(self.width)}, {self.on_grid})": lambda t: [(self.start(t), self.end(t))],
+            f"hop('t', {ts}, {a}, {b}, {self.on_grid})": lambda t: self.hops(t, slide, size),
+            f"cumulate('t', {ts}, {c}, {d}, {self.on_grid})": lambda t: self.growing(t, step, grown),
         }
         for call, windows in calls.items():
             rows = self.con.sql(f"SELECT {self.at(self.ts)}, {self.key}, {self.at('window_start')}, {self.at('window_end')} FROM {call}").fetchall()
@@ -148,22 +212,22 @@ class Relation:
         for t, k, v in self.exact:
             kept.setdefault((k, self.start(t)), v)
         starts = sorted({s for _, s in kept})
-        span = (starts[-1] - starts[0]) // self.width + 1
-        if span * 4 > 300_000:
+        buckets = range(self.grid().index(starts[0]), self.grid().index(starts[-1]) + 1)
+        if len(buckets) * 4 > 300_000:
             return 0
         self.con.register("kept", pa.table({
             "t": pa.array([s for _, s in kept], pa.int64()), "k": pa.array([k for k, _ in kept], pa.int32()),
             "v": pa.array([None if v is None else str(Decimal(int(v * 10**digits)).scaleb(-digits)) for v in kept.values()], pa.string())}))
         self.con.execute(f"CREATE OR REPLACE TABLE g AS SELECT {self.write.format('t')} AS {self.ts}, k AS {self.key}, v::{self.kind} AS {self.value}, v AS carried FROM kept")
         call = (f"gapfill('g', {literal(self.names[0])}, {self.length(self.width)}, [{literal(self.names[1])}], carry := ['carried'], "
-                f"interpolate := [{literal(self.names[2])}], origin := {self.length(self.origin)})")
+                f"interpolate := [{literal(self.names[2])}], {self.on_grid})")
         got = {(k, s): row for k, s, *row in self.con.sql(
             f"SELECT {self.key}, {self.at('window_start')}, {self.value}, carried, filled FROM {call}").fetchall()}
         made = 0
         for key in {k for k, _ in kept}:
             mine = {s: v for (k, s), v in kept.items() if k == key}
             known = sorted(s for s, v in mine.items() if v is not None)
-            for s in range(starts[0], starts[-1] + 1, self.width):
+            for s in map(self.grid().edge, buckets):
                 place = bisect.bisect_right(known, s)
                 before, after = (known[place - 1] if place else None), (known[place] if place < len(known) else None)
                 line = None
@@ -185,8 +249,8 @@ class Relation:
     def panes(self):
         """rolling_panes, window_at, panes_live and merge_panes over the panes of the relation."""
         rng, made = self.rng, 0
-        panes = rng.choice([1, 2, 5, 30])
-        origin, key, value = f"origin := {self.length(self.origin)}", literal(self.names[1]), literal(self.names[2])
+        panes = rng.choice([1, 2, 5, self.MOST])
+        origin, key, value = self.on_grid, literal(self.names[1]), literal(self.names[2])
         rows = f"pane_rows('t', {literal(self.names[0])}, [{value}], {self.length(self.width)}, [{key}], {origin}{{}})"
         self.con.execute(f"CREATE OR REPLACE TABLE panes AS FROM {rows.format('')}")
         middle = sorted(t for t, *_ in self.rows)[len(self.rows) // 2]
@@ -202,11 +266,12 @@ class Relation:
         fields = ", ".join(f"{self.value}.{field}" for field in ("n", "sum", "min", "max", "avg", "var_samp"))
         columns = f"{self.key}, {self.at('window_end')}, missing, {fields}"
         lengths = f"{self.length(panes * self.width)}, {self.length(self.width)}"
-        rolled = self.con.sql(f"SELECT {columns} FROM rolling_panes('panes', [{key}], {lengths})").fetchall()
-        ends = {(k, self.start(t) + self.width) for t, k, _ in self.rows}
+        rolled = self.con.sql(f"SELECT {columns} FROM rolling_panes('panes', [{key}], {lengths}, {origin})").fetchall()
+        ends = {(k, self.end(t)) for t, k, _ in self.rows}
         if len(rolled) != len(ends) or {row[:2] for row in rolled} != ends:
             raise Difference(f"rolling_panes of {self.type}: {len(rolled)} windows, not {len(ends)}")
         at = rng.choice(sorted(end for _, end in ends))
+        at += rng.randrange(self.end(at) - at)
         alone = self.con.sql(f"SELECT {columns} FROM window_at('panes', [{key}], {lengths}, {self.write.format(at)}, {origin})").fetchall()
         if {row[0] for row in alone} != {k for _, k, _ in self.rows}:
             raise Difference("window_at: other keys")
@@ -226,13 +291,13 @@ class Relation:
     def check(self, row, panes, of_key):
         key, end, missing, n, total, low, high, mean, variance = row
         times, known, sums, squares, sizes, starts = of_key
-        since = end - panes * self.width
+        since = self.grid().edge(self.grid().index(end) - panes)
         here = bisect.bisect_left(starts, end) - bisect.bisect_left(starts, since)
         i, j = bisect.bisect_left(times, since), bisect.bisect_left(times, end)
         count, exact, size = j - i, sums[j] - sums[i], sizes[j] - sizes[i]
 
         def wrong(what):
-            raise Difference(f"{what} of the window up to {end} of key {key}: {row}; {self.type}, {self.kind}, width {self.width}, {panes} panes")
+            raise Difference(f"{what} of the window up to {end} of key {key}: {row}; {self.type}, {self.kind}, width {self.width}, {self.zone}, {panes} panes")
         if (missing, n) != (panes - here, count):
             wrong("missing or n")
         if not count:
@@ -279,15 +344,16 @@ def main():
     parser.add_argument("--extension", required=True)
     parser.add_argument("--seed", type=int, default=random.randrange(10**9))
     parser.add_argument("--rows", type=int, default=60_000_000)
+    parser.add_argument("--seconds", type=float, default=math.inf, help="end then, with fewer rows")
     options = parser.parse_args()
-    con, made = connect(options.extension), collections.Counter()
+    con, made, stop = connect(options.extension), collections.Counter(), time.monotonic() + options.seconds
     for seed in itertools.count(options.seed):
         try:
             for job in jobs(con, seed):
                 made[job.__name__] += job()
         except (Difference, duckdb.Error) as difference:
             sys.exit(f"macros: seed {seed}: {difference}")
-        if sum(made.values()) >= options.rows:
+        if sum(made.values()) >= options.rows or time.monotonic() > stop:
             break
     counts = ", ".join(f"{name} {count:,}" for name, count in made.items())
     print(f"macros: {sum(made.values()):,} rows of {seed - options.seed + 1:,} relations on DuckDB {duckdb.__version__}, seed {options.seed}: none different ({counts})")
