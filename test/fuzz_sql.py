@@ -32,7 +32,8 @@ ZONES = {name.lower(): name for name in clock.NAMES}
 
 # What can stand around a call, and around a query's calls. In SHAPES {s} is a source of rows; {c} and {d} are calls, {v} and {x}
 # expressions around calls, {h} a call of time_bucket_hop, {p} a call with the parameters of EXECUTE; {T} is the type, {n} a
-# number; {m} is a macro over t; {a|b} is one of the two.
+# number; {m} is a macro over t, {q} one over
+# panes of t, or gaps filled between them; {a|b} is one of the two.
 VALUES = [
     "{c}", "{c}", "{c} + INTERVAL 1 HOUR", "hash({c})", "{c} = ts", "date_trunc('day', {c})", "coalesce({c}, org)", "TRY({c})",
     "CASE WHEN g > 2 THEN {c} ELSE org END", "strftime({c}, '%Y-%m-%d %H:%M')", "{c}::DATE", "{c} IS NULL", "[{c}][1]",
@@ -72,10 +73,14 @@ SHAPES = {
     "unnest": "SELECT window_start, count(*), sum(i) FROM (SELECT i, unnest({h}, max_depth := 2) FROM {s}) GROUP BY ALL",
     "windows": "SELECT window_start, window_end, g, count(*), sum(i) FROM {m} {|WHERE i % 3 > 0} GROUP BY ALL",
     "windows join": "SELECT a.i, a.window_end, {v} FROM {m} a {|LEFT} JOIN u ON u.b = a.window_start AND u.k = a.g WHERE i < 1000",
+    "panes": "SELECT g, window_start, window_end, missing, n, total, low, high FROM {q} {|WHERE g > 2|WHERE n > 1 OR missing = 0}",
+    "panes group": "SELECT {g|window_end|g, missing}, count(*), sum(n), sum(total), min(low), max(high) FROM {q} GROUP BY ALL",
+    "panes join": "SELECT a.g, a.window_end, total, count(i) FROM {q} a {|LEFT} JOIN t ON t.g = a.g AND ts >= a.window_start AND ts < a.window_end GROUP BY ALL",
     "series": "SELECT window_start, window_end, count(i), max({c}) FROM {w} LEFT JOIN {s} ON ts >= window_start AND ts < window_end GROUP BY ALL",
 }
 # No lambda may stand in the first two, and the twin of a query over `e` is made of them.
-WITHOUT_EXTREMES = {"generated", "index", "hop", "unnest", "windows", "windows join", "series"}
+WITHOUT_EXTREMES = {"generated", "index", "hop", "unnest", "windows", "windows join", "panes", "panes group", "panes join",
+                    "series"}
 
 
 def tables(of):
@@ -235,6 +240,31 @@ def sessions(of, gap):
     return f"(SELECT * EXCLUDE (is_new, s), {ends} FROM ({numbered}) UNION ALL BY NAME FROM t WHERE ts IS NULL)"
 
 
+def panes(of, edges):
+    """Panes of t by g, with such edges of each row, as a relation."""
+    return (f"(SELECT g, {edges[0]} AS pane_start, {edges[1]} AS pane_end, count(i) AS n, sum(i)::BIGINT AS total, min(i) AS low, max(i) AS high "
+            "FROM t WHERE ts IS NOT NULL GROUP BY ALL)")
+
+
+def windows_of(of, ends, source, width, count):
+    """For each g and window_end of a relation the panes of the `count` widths before it."""
+    back, since = f"{length(of, width)} * {count}", ticks(of, "e.window_end")
+    return (f"(SELECT e.g, {made(of, f'{since} - {back}')} AS window_start, e.window_end, {count} - count(p.pane_start) AS missing, coalesce(sum(n), 0)::BIGINT AS n, "
+            f"sum(total)::BIGINT AS total, min(low) AS low, max(high) AS high FROM {ends} AS e LEFT JOIN {source} AS p ON p.g = e.g "
+            f"AND {ticks(of, 'p.pane_start')} >= {since} - {back} AND p.pane_start < e.window_end GROUP BY e.g, e.window_end)")
+
+
+def filled(of, aggregated, width):
+    """Each bucket from the first of all keys to the last, with the last known `high` and a total of 0 where there is none."""
+    w, low, high = length(of, width), ticks(of, "low"), ticks(of, "top")
+    grid = f"SELECT g, {made(of, f'{low} + k * {w}')} AS s FROM (SELECT min(pane_start) AS low, max(pane_start) AS top FROM {aggregated}), " \
+           f"LATERAL (SELECT unnest(range((({high} - {low}) // {w} + 1)::BIGINT)) AS k), (SELECT DISTINCT g FROM {aggregated})"
+    carried = "last_value(a.high IGNORE NULLS) OVER (PARTITION BY grid.g ORDER BY grid.s ROWS UNBOUNDED PRECEDING)"
+    ends = made(of, ticks(of, "grid.s") + f" + {w}")
+    return (f"(SELECT grid.g, grid.s AS window_start, {ends} AS window_end, (a.g IS NULL)::BIGINT AS missing, a.n, coalesce(a.total, 0) AS total, a.low, "
+            f"{carried} AS high FROM ({grid}) AS grid LEFT JOIN {aggregated} AS a ON a.g = grid.g AND a.pane_start = grid.s)")
+
+
 class Query:
     """A text with holes, which is filled in both ways: with the functions, and written out."""
 
@@ -268,6 +298,9 @@ class Query:
         more = f", {third[1]}" if third[1] else ""
         written_out = any_bucket if self.extreme else bucket
         return f"{function}({width}, {ts[0]}{more})", written_out(self.of, width, ts[1], third, end)
+
+    def zone_name(self):
+        return self.r.choice([*ZONES.values()])
 
     def zone(self):
         r = self.r
@@ -337,6 +370,41 @@ class Query:
         windows = f"CASE WHEN ts IS NOT NULL THEN {hop(of, width, size, 'ts', third)} END"
         return f"hop('t', 'ts', {width}, {size}, origin := {offset})", f"(SELECT *, unnest({windows}, max_depth := 2) FROM t)"
 
+    def paned(self):
+        """A macro over panes, and what it gives."""
+        r, of = self.r, self.of
+        width, count = f"to_hours({r.choice([1, 24, 168, r.randint(1, 3000)])})", r.randint(1, 40)
+        kind, offset = r.choice(["merge", "live", "rolling", "at", "gapfill"]), f"INTERVAL '{r.randint(-9, 9)} hours 7 seconds'"
+        near = f"'{r.randint(1920, 2030)}-0{r.randint(1, 9)}-05 0{r.randint(0, 9)}:30:00'::{of.name}"
+        if kind == "gapfill":
+            width = f"to_days({r.randint(30, 4000)})"
+        zone = self.zone_name() if of.instant and kind in ("merge", "live") and r.random() < 0.6 else None
+        third = ("offset", offset)
+        edges = [local_edge(of, width, "ts", f"'{zone}'", third, end) if zone else bucket(of, width, "ts", third, end) for end in (False, True)]
+        on_grid = f"origin := {offset}" + (f", zone := '{zone}'" if zone else "")
+        store, whole = f"pane_rows('t', 'ts', ['i'], {width}, ['g'], {on_grid}{{}})", panes(of, edges)
+        fields = "i.n, i.sum::BIGINT AS total, i.min AS low, i.max AS high"
+        if kind in ("merge", "live"):
+            parts = f"WITH p AS (FROM {store.format(f', until := {near}')}"
+            call = f"panes_live('p', 't', 'ts', ['i'], {width}, ['g'], {near}, {on_grid})"
+            if kind == "merge":
+                parts += f" UNION ALL FROM {store.format(f', since := {near}')}"
+                call = "merge_panes('p', ['g'])"
+            columns = "pane_start AS window_start, pane_end AS window_end, 0 AS missing"
+            return f"({parts}) SELECT g, {columns}, {fields} FROM {call})", f"(SELECT {columns}, * FROM {whole})"
+        lengths = f"{width} * {count}, {width}"
+        if kind == "rolling":
+            call, ends = f"rolling_panes('p', ['g'], {lengths}, {on_grid})", f"(SELECT g, pane_end AS window_end FROM {whole})"
+        elif kind == "at":
+            call = f"window_at('p', ['g'], {lengths}, {near}, {on_grid})"
+            ends = f"(SELECT DISTINCT g, {bucket(of, width, near, third, False)} AS window_end FROM {whole})"
+        else:
+            once = f"WITH p AS (SELECT g, pane_start, {fields} FROM {store.format('')})"
+            call = f"gapfill('p', 'pane_start', {width}, ['g'], carry := ['high'], zero := ['total'], {on_grid})"
+            return f"({once} SELECT g, window_start, window_end, filled::BIGINT AS missing, n, total, low, high FROM {call})", filled(of, whole, width)
+        return (f"(WITH p AS (FROM {store.format('')}) SELECT g, window_start, window_end, missing, {fields} FROM {call})",
+                windows_of(of, ends, whole, width, count))
+
     def series(self):
         r, of = self.r, self.of
         width, count = f"to_hours({r.randint(1, 200)})", r.randint(0, 300)
@@ -361,7 +429,7 @@ class Query:
 
     def build(self):
         """The query and its twin: statements, the last of which gives the rows."""
-        parts = {"c": self.call, "d": self.call, "v": self.value, "x": self.value, "h": self.hopping, "w": self.series, "m": self.macro,
+        parts = {"c": self.call, "d": self.call, "v": self.value, "x": self.value, "h": self.hopping, "w": self.series, "m": self.macro, "q": self.paned,
                  "s": lambda: (self.source(),) * 2, "p": lambda: self.both("time_bucket", "$1::INTERVAL", ("ts", "ts"), self.third()),
                  "T": lambda: (self.of.name,) * 2, "n": lambda: (str(self.r.randint(1, 500)),) * 2}
         filled = {}
