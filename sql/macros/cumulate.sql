@@ -4,4 +4,4 @@
 CREATE OR REPLACE MACRO cumulate(tbl, ts, step, size, origin := INTERVAL '0 seconds', zone := 'none') AS TABLE
 SELECT COLUMNS(time_bucket_columns('cumulate', *, ['window_start', 'window_end'], [ts])),
        unnest(time_bucket_cumulate(step, size, COLUMNS([ts]), zone, origin), max_depth := 2)
-FROM query_table(time_bucket_source(tbl, 'cumulate', 'ts', ts));
+FROM query_table(time_bucket_source('cumulate', 'tbl', tbl, 'ts', ts));

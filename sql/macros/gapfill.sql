@@ -12,7 +12,7 @@ WITH data AS ( -- columns by what becomes of them: a key k_u_<name>, carried c_u
   FROM (SELECT COLUMNS(time_bucket_columns('gapfill', *, list_filter(['window_start', 'window_end', 'filled'], lambda n: n <> lower(ts)), [ts], keys, carry, interpolate, zero)) AS 'u_\0',
                time_bucket_start(width, COLUMNS([ts]), zone, origin) AS s,
                true AS k, true AS c, true AS i, true AS z, true AS o -- no list of columns is empty
-        FROM query_table(time_bucket_source(tbl, 'gapfill', 'ts', ts, 'keys', keys, 'carry', carry, 'interpolate', interpolate, 'zero', zero, 'members', members))
+        FROM query_table(time_bucket_source('gapfill', 'tbl', tbl, 'ts', ts, 'keys', keys, 'carry', carry, 'interpolate', interpolate, 'zero', zero, 'members', members))
         WHERE COLUMNS([ts]) > '-infinity' AND COLUMNS([ts]) < 'infinity'
           AND (until IS NULL OR len(interpolate) > 0 OR COLUMNS([ts]) < time_bucket_ceil(until, CASE WHEN false THEN COLUMNS([ts]) END, width, zone, origin)))
   UNION ALL BY NAME -- keys that appear even without a row

@@ -4,4 +4,4 @@
 CREATE OR REPLACE MACRO hop(tbl, ts, slide, size, origin := INTERVAL '0 seconds', zone := 'none') AS TABLE
 SELECT COLUMNS(time_bucket_columns('hop', *, ['window_start', 'window_end'], [ts])),
        unnest(time_bucket_hop(slide, size, COLUMNS([ts]), zone, origin), max_depth := 2)
-FROM query_table(time_bucket_source(tbl, 'hop', 'ts', ts));
+FROM query_table(time_bucket_source('hop', 'tbl', tbl, 'ts', ts));

@@ -6,7 +6,7 @@ WITH sorted AS (
   SELECT COLUMNS(time_bucket_named('', keys, ['pane_start', 'pane_end'])) AS 'k_\0', COLUMNS(time_bucket_others('k', *, keys, ['pane_start', 'pane_end'])) AS 'p_\0'
   FROM ( -- every column is u_<name>, so that none has a name of ours
     SELECT COLUMNS(time_bucket_columns('merge_panes', *, [], keys, ['pane_start', 'pane_end'])) AS 'u_\0'
-    FROM query_table(time_bucket_source(panes, 'merge_panes', 'keys', keys)))
+    FROM query_table(time_bucket_source('merge_panes', 'panes', panes, 'keys', keys)))
 ), merged AS (
   SELECT COLUMNS('^k_'), struct_pack(w := time_bucket_merge(COLUMNS('^p_'), (COLUMNS('^p_')).sum), v := cast_to_type(NULL, any_value(COLUMNS('^p_')))) AS '\0'
   FROM sorted

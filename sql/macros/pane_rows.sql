@@ -3,8 +3,8 @@
 -- Example: CREATE TABLE panes AS FROM pane_rows('readings', 'ts', ['temp'], INTERVAL '1 minute', ['sensor']);
 CREATE OR REPLACE MACRO pane_rows(tbl, ts, vals, width, keys, since := NULL, until := NULL, origin := INTERVAL '0 seconds', zone := 'none') AS TABLE
 WITH timed AS (
-  SELECT COLUMNS(keys::VARCHAR[] || vals::VARCHAR[]), time_bucket_start(width, COLUMNS([ts]), zone, origin) AS pane_start
-  FROM query_table(time_bucket_source(tbl, 'pane_rows', 'keys', keys, 'vals', vals, 'the results', ['pane_start', 'pane_end']))
+  SELECT COLUMNS(CASE WHEN time_bucket_columns('pane_rows', *, [], [ts], keys, vals) <> '' THEN keys::VARCHAR[] || vals::VARCHAR[] END), time_bucket_start(width, COLUMNS([ts]), zone, origin) AS pane_start
+  FROM query_table(time_bucket_source('pane_rows', 'tbl', tbl, 'ts', ts, 'keys', keys, 'vals', vals, 'the results', ['pane_start', 'pane_end']))
   WHERE COLUMNS([ts]) > '-infinity' AND COLUMNS([ts]) < 'infinity'
     AND (since IS NULL OR COLUMNS([ts]) >= time_bucket_floor(since, CASE WHEN false THEN COLUMNS([ts]) END, width, zone, origin))
     AND (until IS NULL OR COLUMNS([ts]) < time_bucket_floor(until, CASE WHEN false THEN COLUMNS([ts]) END, width, zone, origin))

@@ -6,12 +6,11 @@ WITH stored AS (
   SELECT COLUMNS(lambda c: CASE WHEN NOT list_contains(list_transform(keys::VARCHAR[] || vals::VARCHAR[], lambda n: lower(n)) || ['pane_start', 'pane_end'], lower(c))
                                 THEN time_bucket_refuse('panes_live: the store has a column ' || c || ', which is neither in keys nor in vals; name all of them')
                                 ELSE true END)
-  FROM query_table(time_bucket_source(panes, 'panes_live', 'keys', keys, 'vals', vals, 'the results', ['pane_start', 'pane_end']))
+  FROM query_table(time_bucket_source('panes_live', 'panes', panes, 'tbl', tbl, 'watermark', watermark, 'ts', ts, 'keys', keys, 'vals', vals, 'the results', ['pane_start', 'pane_end']))
   WHERE pane_start < time_bucket_floor(watermark, CASE WHEN false THEN pane_start END, width, zone, origin)
     AND time_bucket_stored('panes_live', width, pane_start, pane_end, zone, origin)
-    AND time_bucket_check(CASE WHEN watermark IS NULL THEN 'panes_live: watermark must not be NULL; give the time up to which panes are stored' END) IS NULL
 ), timed AS (
-  SELECT COLUMNS(keys::VARCHAR[] || vals::VARCHAR[]), time_bucket_start(width, COLUMNS([ts]), zone, origin) AS pane_start
+  SELECT COLUMNS(CASE WHEN time_bucket_columns('panes_live', *, [], [ts], keys, vals) <> '' THEN keys::VARCHAR[] || vals::VARCHAR[] END), time_bucket_start(width, COLUMNS([ts]), zone, origin) AS pane_start
   FROM query_table(tbl)
   WHERE COLUMNS([ts]) > '-infinity' AND COLUMNS([ts]) < 'infinity'
     AND COLUMNS([ts]) >= time_bucket_floor(watermark, CASE WHEN false THEN COLUMNS([ts]) END, width, zone, origin)

@@ -7,7 +7,7 @@ WITH sorted AS (
          time_bucket_trailing(lookback, width, u_pane_start, u_pane_end, zone, origin) AS w, COLUMNS(time_bucket_others('k', *, keys, ['pane_start', 'pane_end'])) AS 'p_\0'
   FROM ( -- every column is u_<name>, so that none has a name of ours
     SELECT COLUMNS(time_bucket_columns('rolling_panes', *, ['window_start', 'window_end', 'missing'], keys, ['pane_start', 'pane_end'])) AS 'u_\0', true AS k
-    FROM query_table(time_bucket_source(panes, 'rolling_panes', 'keys', keys))
+    FROM query_table(time_bucket_source('rolling_panes', 'panes', panes, 'zone', zone, 'keys', keys))
     WHERE (since IS NULL OR pane_start >= time_bucket_floor(since, CASE WHEN false THEN pane_start END, lookback)) -- no later than the windows of the range start
       AND (until IS NULL OR pane_start < time_bucket_floor(until, CASE WHEN false THEN pane_start END)))
 ), rolled AS (
@@ -16,7 +16,8 @@ WITH sorted AS (
   WHERE time_bucket_paned('rolling_panes', typeof(COLUMNS('^p_')))
   GROUP BY ALL
 ), flat AS (
-  SELECT COLUMNS('^k_'), struct_pack(w := unnest((COLUMNS('^p_')).w), v := (COLUMNS('^p_')).v) AS '\0' FROM rolled
+  SELECT COLUMNS('^k_'), struct_pack(w := unnest((COLUMNS('^p_')).w), v := (COLUMNS('^p_')).v, unit := cast_to_type(time_bucket_unit((COLUMNS('^p_')).v.sum), (COLUMNS('^p_')).v.sum)) AS '\0'
+  FROM rolled
 ), bounded AS (
   SELECT *, (COLUMNS(list_filter(*, lambda c: starts_with(c, 'p_'))[1:1])).w.window_start AS w_u_window_start,
          (COLUMNS(list_filter(*, lambda c: starts_with(c, 'p_'))[1:1])).w.window_end AS w_u_window_end,
@@ -24,9 +25,8 @@ WITH sorted AS (
   FROM flat
 )
 SELECT COLUMNS('(?s)^[kw]_u_(.*)$') AS '\1',
-       struct_pack(n := (COLUMNS('(?s)^p_u_(.*)$')).w.n, sum := (COLUMNS('(?s)^p_u_(.*)$')).w.sum * cast_to_type(time_bucket_unit((COLUMNS('(?s)^p_u_(.*)$')).v.sum), (COLUMNS('(?s)^p_u_(.*)$')).v.sum),
-                   min := cast_to_type((COLUMNS('(?s)^p_u_(.*)$')).w.min * cast_to_type(time_bucket_unit((COLUMNS('(?s)^p_u_(.*)$')).v.sum), (COLUMNS('(?s)^p_u_(.*)$')).v.sum), (COLUMNS('(?s)^p_u_(.*)$')).v.min),
-                   max := cast_to_type((COLUMNS('(?s)^p_u_(.*)$')).w.max * cast_to_type(time_bucket_unit((COLUMNS('(?s)^p_u_(.*)$')).v.sum), (COLUMNS('(?s)^p_u_(.*)$')).v.sum), (COLUMNS('(?s)^p_u_(.*)$')).v.max),
+       struct_pack(n := (COLUMNS('(?s)^p_u_(.*)$')).w.n, sum := (COLUMNS('(?s)^p_u_(.*)$')).w.sum * (COLUMNS('(?s)^p_u_(.*)$')).unit,
+                   min := cast_to_type((COLUMNS('(?s)^p_u_(.*)$')).w.min * (COLUMNS('(?s)^p_u_(.*)$')).unit, (COLUMNS('(?s)^p_u_(.*)$')).v.min), max := cast_to_type((COLUMNS('(?s)^p_u_(.*)$')).w.max * (COLUMNS('(?s)^p_u_(.*)$')).unit, (COLUMNS('(?s)^p_u_(.*)$')).v.max),
                    avg := (COLUMNS('(?s)^p_u_(.*)$')).w.avg, var_samp := (COLUMNS('(?s)^p_u_(.*)$')).w.var_samp) AS '\1'
 FROM bounded
 WHERE (since IS NULL OR w_u_window_end > time_bucket_floor(since, CASE WHEN false THEN w_u_window_end END))

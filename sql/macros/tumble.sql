@@ -5,4 +5,4 @@ CREATE OR REPLACE MACRO tumble(tbl, ts, width, origin := INTERVAL '0 seconds', z
 SELECT COLUMNS(time_bucket_columns('tumble', *, ['window_start', 'window_end'], [ts])),
        time_bucket_start(width, COLUMNS([ts]), zone, origin) AS window_start,
        time_bucket_end(width, COLUMNS([ts]), zone, origin) AS window_end
-FROM query_table(time_bucket_source(tbl, 'tumble', 'ts', ts));
+FROM query_table(time_bucket_source('tumble', 'tbl', tbl, 'ts', ts));

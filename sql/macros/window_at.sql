@@ -8,13 +8,13 @@ SELECT COLUMNS('(?s)^[kw]_u_(.*)$') AS '\1',
 FROM (
   SELECT COLUMNS('^k_'), time_bucket_window_start("at", any_value(s), lookback, width, zone, origin) AS w_u_window_start,
          time_bucket_window_end("at", any_value(s), lookback, width, zone, origin) AS w_u_window_end,
-         epoch_us(lookback::INTERVAL) // epoch_us(width::INTERVAL) - time_bucket_distinct(s) AS w_u_missing,
+         epoch_us(lookback::INTERVAL) // epoch_us(width::INTERVAL) - list_unique(list(s))::BIGINT AS w_u_missing,
          struct_pack(w := time_bucket_window(COLUMNS('^p_'), (COLUMNS('^p_')).sum), v := cast_to_type(NULL, any_value(COLUMNS('^p_')))) AS '\0'
   FROM (
     SELECT COLUMNS(time_bucket_named('k', keys)) AS 'k_\0', u_pane_start AS s, COLUMNS(time_bucket_others('k', *, ['pane_start', 'pane_end'], keys)) AS 'p_\0'
     FROM ( -- every column is u_<name>, so that none has a name of ours
       SELECT COLUMNS(time_bucket_columns('window_at', *, ['window_start', 'window_end', 'missing'], keys, ['pane_start', 'pane_end'])) AS 'u_\0', true AS k
-      FROM query_table(time_bucket_source(panes, 'window_at', 'keys', keys, 'members', members))
+      FROM query_table(time_bucket_source('window_at', 'panes', panes, 'zone', zone, 'keys', keys, 'members', members))
       WHERE pane_start >= time_bucket_window_start("at", CASE WHEN false THEN pane_start END, lookback, width, zone, origin)
         AND pane_start < time_bucket_window_end("at", CASE WHEN false THEN pane_start END, lookback, width, zone, origin)
         AND time_bucket_stored('window_at', width, pane_start, pane_end, zone, origin)

@@ -3,12 +3,12 @@
 -- Example: FROM window_candidates(INTERVAL '10 minutes', INTERVAL '1 minute', INTERVAL '30 seconds', size := INTERVAL '5 minutes');
 CREATE OR REPLACE MACRO window_candidates(lookback, cadence, granularity, size := NULL, slide := NULL) AS TABLE
 WITH given AS (
-  SELECT epoch_us(lookback::INTERVAL) AS l, coalesce(epoch_us(cadence::INTERVAL), 0) AS c, epoch_us(granularity::INTERVAL) AS g,
-         epoch_us(time_bucket_pane(lookback::INTERVAL, cadence::INTERVAL)) AS pane
+  SELECT time_bucket_length('window_candidates', 'lookback', lookback) AS l, coalesce(time_bucket_length('window_candidates', 'cadence', cadence), 0) AS c,
+         time_bucket_length('window_candidates', 'granularity', granularity) AS g, time_bucket_length('window_candidates', 'size', size) AS w,
+         time_bucket_length('window_candidates', 'slide', slide) AS s, epoch_us(time_bucket_pane(lookback::INTERVAL, cadence::INTERVAL)) AS pane
 ), checked AS (
-  SELECT l, c, CASE WHEN coalesce(g, 0) <= 0 OR datepart('month', granularity::INTERVAL) <> 0 OR datepart('year', granularity::INTERVAL) <> 0
-                    THEN error(format('window_candidates: granularity must be positive and of fixed length, not {}; give one such as 15 seconds',
-                                      coalesce(granularity::VARCHAR, 'NULL')))
+  SELECT l, c, CASE WHEN coalesce(g, 0) = 0
+                    THEN error(format('window_candidates: granularity must be positive, not {}; give one such as 15 seconds', coalesce(granularity::VARCHAR, 'NULL')))
                     WHEN pane IS NULL OR l // g > 1000000
                     THEN error(format('window_candidates: granularity {} is too fine for lookback {}; give at least a millionth of it',
                                       granularity::VARCHAR, lookback::VARCHAR))
@@ -25,5 +25,5 @@ WITH given AS (
 )
 SELECT answer, to_microseconds(w) AS window_size, to_microseconds(s) AS slide, 3600000000 / s AS rows_per_hour, rows_read
 FROM answers
-WHERE (size IS NULL OR w = epoch_us(size::INTERVAL)) AND (slide IS NULL OR s = epoch_us(slide::INTERVAL))
+WHERE (size IS NULL OR w = (SELECT w FROM given)) AND (slide IS NULL OR s = (SELECT s FROM given))
 ORDER BY answer, rows_per_hour, rows_read;

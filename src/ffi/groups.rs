@@ -1,4 +1,4 @@
-//! The results of aggregate functions: numbers, structs, and lists of structs, written field by field.
+//! The results of aggregate functions: structs, and lists of structs, written field by field.
 
 use super::handles::{LogicalType, Vector};
 use super::storage::slice_mut;
@@ -21,12 +21,6 @@ impl<'a> Groups<'a> {
     /// `vector` is alive for `'a`, flat, has room for `len` rows after `offset`, and nothing else uses those.
     pub(super) const unsafe fn new(vector: sys::duckdb_vector, offset: usize, len: usize) -> Self {
         Self { vector, offset, len, alive: PhantomData }
-    }
-
-    /// The groups' numbers.
-    pub(crate) fn numbers<T: Element>(self) -> Field<'a, T> {
-        // SAFETY: the vector is alive for `'a` and has room for these rows, which nobody else has.
-        unsafe { Field::of(self.vector, self.offset, self.len) }
     }
 
     /// The fields of the groups' structs, a row each.

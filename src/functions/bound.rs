@@ -8,7 +8,9 @@ use super::grids::{Buckets, Clocked};
 use super::overloads::signature;
 use super::types::{Timestamp, Type};
 use crate::error::{Argument, Error, LoadError, Result};
-use crate::ffi::{Arguments, BOOLEANS, Chunk, Constant, DAYS, Output, Parameter, Registry, Scalar, TICKS};
+use crate::ffi::{
+    Arguments, BOOLEANS, Chunk, Constant, DAYS, INTEGERS, Output, Parameter, Registry, Scalar, TICKS,
+};
 use kernel::{Civil, Edge, Interval, Precision, is_valid};
 
 /// Registers all of them.
@@ -38,7 +40,9 @@ pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
         let types = signature([Type::Any, ts, ts], Type::Boolean)?;
         Some((types, Within { timestamp }))
     });
-    registry.scalars(c"time_bucket_within", lengths)
+    registry.scalars(c"time_bucket_within", lengths)?;
+    let micros = signature([Type::Text, Type::Text, Type::Any], Type::Integer);
+    registry.scalars(c"time_bucket_length", micros.map(|types| (types, Length)))
 }
 
 /// A bound of any precision as a tick of the type of the second argument, which is not read: the last that is not later, or the
@@ -66,55 +70,46 @@ impl Scalar for Bound {
     }
 
     fn execute(&self, _: Option<&()>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
-        write_finite(input, output, self.bound(), self.edge, self.timestamp, Ok)
+        write_finite(input, output, self.bound(), self.edge, self.timestamp, &Ok)
     }
 }
 
 /// For each row what `then` makes of its bound, which is of any precision: of the last tick of the timestamps that is not later,
 /// or the first that is not earlier. NULL stays, and a bound that is infinite or out of their range is refused.
+#[inline(never)]
 pub(super) fn write_finite(
     input: &Chunk<'_>,
     output: &mut Output<'_>,
     bound: Parameter,
     edge: Edge,
     timestamp: Timestamp,
-    then: impl Fn(i64) -> Result<i64>,
+    then: &dyn Fn(i64) -> Result<i64>,
 ) -> Result<()> {
     let (argument, precision) = (bound.argument, timestamp.precision());
     let of = Timestamp::of_id(input.type_id(bound));
     let is_date = Type::Date.logical().is_some_and(|date| date.id() == input.type_id(bound));
     output.null_where(input, bound);
     let (out, validity) = output.write(TICKS);
-    let mut rows = out.iter_mut().enumerate().filter(|(row, _)| is_valid(validity, *row));
-    if let Some(of) = of {
-        let (bounds, of) = (input.read(TICKS, bound), of.precision());
-        rows.try_for_each(|(row, out)| {
-            let value = Civil { tick: bounds[row], precision: of };
-            if Precision::is_infinite(value.tick) {
-                return Err(kernel::Error::Infinite { argument, value }.into());
-            }
-            let exact = match edge {
-                Edge::Start => precision.floor_of(value.tick, of),
-                Edge::End => precision.ceil_of(value.tick, of),
-            };
-            *out = then(precision.finite(exact).ok_or(kernel::Error::WindowOutOfRange { argument, value })?)?;
-            Ok(())
-        })
-    } else if is_date {
-        let bounds = input.read(DAYS, bound);
-        rows.try_for_each(|(row, out)| {
-            // In seconds, which hold every DATE.
-            let tick = Precision::Second.date_ticks(bounds[row])? as i64;
-            let value = Civil { tick, precision: Precision::Second };
-            let exact = precision.date_ticks(bounds[row])?;
-            *out = then(precision.finite(exact).ok_or(kernel::Error::WindowOutOfRange { argument, value })?)?;
-            Ok(())
-        })
-    } else {
-        // The bare word NULL.
-        output.all_null();
-        Ok(())
+    // A DATE as seconds, which hold every one.
+    let precision_of = of.map_or(Precision::Second, Timestamp::precision);
+    for (row, out) in out.iter_mut().enumerate().filter(|(row, _)| is_valid(validity, *row)) {
+        let tick = match (of, is_date) {
+            (Some(_), _) => input.read(TICKS, bound)[row],
+            (None, true) => Precision::Second.date_ticks(input.read(DAYS, bound)[row])? as i64,
+            // The bare word NULL.
+            (None, false) => return Ok(()),
+        };
+        let value = Civil { tick, precision: precision_of };
+        if Precision::is_infinite(tick) {
+            return Err(kernel::Error::Infinite { argument, value }.into());
+        }
+        let exact = match edge {
+            Edge::Start => precision.floor_of(tick, precision_of),
+            Edge::End => precision.ceil_of(tick, precision_of),
+        };
+        *out = then(precision.finite(exact).ok_or(kernel::Error::WindowOutOfRange { argument, value })?)?;
     }
+    Ok(())
 }
 
 /// The argument whose type the others go by.
@@ -286,6 +281,42 @@ impl Scalar for Within {
         }
         for (row, out) in out.iter_mut().enumerate().filter(|(row, _)| is_valid(validity, *row)) {
             *out = u8::from(i128::from(to[row]) - i128::from(from[row]) <= self.ticks(lengths[row])?);
+        }
+        Ok(())
+    }
+}
+
+/// The microseconds of a length that a macro was given, NULL for none; a refusal in the macro's name of anything else.
+struct Length;
+
+impl Scalar for Length {
+    /// `None` while it is unknown.
+    type Plan = Option<Option<i64>>;
+
+    fn bind(&self, arguments: &Arguments<'_>) -> Result<Self::Plan> {
+        let parameter = |index| Parameter { index, argument: Argument::Message };
+        let given = match arguments.value(parameter(2))? {
+            Constant::Value(given) => given,
+            Constant::Null => return Ok(Some(None)),
+            Constant::Unknown => return Ok(None),
+        };
+        if let Some(Some(nanos @ 0..)) = given.interval(Argument::Message).ok().map(Interval::fixed_nanos) {
+            return Ok(Some(i64::try_from(nanos / 1000).ok()));
+        }
+        let [of, argument] = [0, 1].map(|index| arguments.value(parameter(index)));
+        let (Constant::Value(of), Constant::Value(argument)) = (of?, argument?) else {
+            return Err(Error::NotConstant);
+        };
+        let (of, argument, given) = (of.text(), argument.text(), given.text());
+        let line =
+            format!("{of}: {argument} must be a fixed length such as INTERVAL '15 minutes', not '{given}'");
+        Err(Error::Refused { line })
+    }
+
+    fn execute(&self, plan: Option<&Self::Plan>, _: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
+        match plan.and_then(Option::as_ref).ok_or(Error::NotConstant)? {
+            Some(micros) => output.write(INTEGERS).0.fill(*micros),
+            None => output.all_null(),
         }
         Ok(())
     }

@@ -1,18 +1,14 @@
 //! Aggregate functions of moments: `time_bucket_moments(x)`, the pane of some values; `time_bucket_merge(pane, kind)`, the pane
-//! of some panes; `time_bucket_window(pane, kind)`, what is said of a window of them; and `time_bucket_distinct(ts)`, how many
-//! times there are. [`kernel::Moments`] has the arithmetic.
+//! of some panes; and `time_bucket_window(pane, kind)`, what is said of a window of them. [`kernel::Moments`] has the arithmetic.
 //!
 //! `kind` is a pane's sum: its type chooses the form, that for doubles or that for all other numbers, which counts in units.
 
 use super::number::{Number, numbers, unit};
 use super::pane_column::{PaneColumn, PaneFields, pane_fields, structure};
-use super::types::{Timestamp, Type};
+use super::types::Type;
 use crate::error::{Argument, LoadError, Result};
-use crate::ffi::{
-    Aggregate, AggregateOverloads, Chunk, Groups, Parameter, Registry, Signature, States, TICKS,
-};
+use crate::ffi::{Aggregate, AggregateOverloads, Chunk, Groups, Parameter, Registry, Signature, States};
 use kernel::{Moments, Value, Whole, is_valid};
-use std::collections::BinaryHeap;
 use std::marker::PhantomData;
 
 /// Registers them.
@@ -24,9 +20,7 @@ pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
     let merged = registry.aggregate(c"time_bucket_merge");
     merged.with(of_panes::<f64>(false))?.with(of_panes::<Whole>(false))?.register()?;
     let windows = registry.aggregate(c"time_bucket_window");
-    windows.with(of_panes::<f64>(true))?.with(of_panes::<Whole>(true))?.register()?;
-    let distinct = registry.aggregate(c"time_bucket_distinct");
-    Timestamp::ALL.into_iter().map(distinct_of).try_fold(distinct, AggregateOverloads::with)?.register()
+    windows.with(of_panes::<f64>(true))?.with(of_panes::<Whole>(true))?.register()
 }
 
 /// The only argument, or the first one.
@@ -161,43 +155,6 @@ impl<V: Number> Aggregate for OfPanes<V> {
             }
             avg.set(row, pane.mean().map(|mean| mean * unit));
             var_samp.set(row, pane.var_samp().map(|variance| variance * unit * unit));
-        }
-        Ok(())
-    }
-}
-
-/// `time_bucket_distinct`: how many different times there are. The engine's own plans a second aggregation for it.
-struct Distinct;
-
-fn distinct_of(timestamp: Timestamp) -> Option<(Signature, Distinct)> {
-    let parameters = vec![Type::Timestamp(timestamp).logical()?];
-    Some((Signature { parameters, rest: None, result: Type::Integer.logical()? }, Distinct))
-}
-
-impl Aggregate for Distinct {
-    type State = Vec<i64>;
-
-    fn update(&self, input: &Chunk<'_>, states: &mut States<'_, Vec<i64>>) -> Result<()> {
-        let (times, validity) = (input.read(TICKS, VALUE), input.validity(VALUE));
-        for (row, &time) in times.iter().enumerate().filter(|(row, _)| is_valid(validity, *row)) {
-            states.next(row).push(time);
-        }
-        Ok(())
-    }
-
-    fn combine(&self, from: &Vec<i64>, into: &mut Vec<i64>) -> Result<()> {
-        into.extend_from_slice(from);
-        Ok(())
-    }
-
-    fn finalize(&self, states: &mut States<'_, Vec<i64>>, output: Groups<'_>) -> Result<()> {
-        let mut counts = output.numbers::<i64>();
-        for row in 0..states.len() {
-            // A heap sorts with little code.
-            let mut times = BinaryHeap::from(std::mem::take(states.at(row))).into_sorted_vec();
-            times.dedup();
-            counts.set(row, Some(times.len() as i64));
-            *states.at(row) = times;
         }
         Ok(())
     }

@@ -1,11 +1,10 @@
-//! How macros refuse in words: `time_bucket_refuse`, `time_bucket_check` and those that say one thing for several macros.
+//! How macros refuse in words: `time_bucket_refuse` and those that say one thing for several macros.
 //!
 //! A macro knows the names of its columns inside `COLUMNS(lambda name: …)` alone, which takes no volatile function
 //! such as DuckDB's `error`. These are none, so that they serve there as everywhere else. The message is the error's
 //! whole line.
 //!
-//! - `time_bucket_refuse(message)` refuses a message that is not NULL, at a row; `time_bucket_check(message)` while the query
-//!   is bound if the message is constant, on an empty table too, so that it can't stand in a branch that may not be taken.
+//! - `time_bucket_refuse(message)` refuses a message that is not NULL, at a row.
 //! - `time_bucket_numeric(macro, type)` and `time_bucket_paned(macro, type)` refuse a type that has no moments, or is no pane.
 
 use super::overloads::signature;
@@ -20,10 +19,8 @@ const SUBJECT: Parameter = Parameter { index: 1, argument: Argument::Message };
 
 /// Registers the functions.
 pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
-    for (name, at_bind) in [(c"time_bucket_refuse", false), (c"time_bucket_check", true)] {
-        let types = signature([Type::Text], Type::Boolean);
-        registry.scalars(name, types.map(|types| (types, Refuse { at_bind })))?;
-    }
+    let types = signature([Type::Text], Type::Boolean);
+    registry.scalars(c"time_bucket_refuse", types.map(|types| (types, Refuse)))?;
     for (name, refused) in
         [(c"time_bucket_numeric", not_numeric as Refusal), (c"time_bucket_paned", not_paned)]
     {
@@ -33,19 +30,13 @@ pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
     Ok(())
 }
 
-struct Refuse {
-    /// Whether a message that is constant is an error at bind.
-    at_bind: bool,
-}
+struct Refuse;
 
 impl Scalar for Refuse {
     type Plan = ();
 
-    fn bind(&self, arguments: &Arguments<'_>) -> Result<()> {
-        match arguments.value(MESSAGE)? {
-            Constant::Value(message) if self.at_bind => Err(Error::Refused { line: message.text() }),
-            _ => Ok(()),
-        }
+    fn bind(&self, _: &Arguments<'_>) -> Result<()> {
+        Ok(())
     }
 
     fn execute(&self, _: Option<&()>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {

@@ -60,6 +60,7 @@ struct Windows {
 
 impl Windows {
     /// `None` while something of them is unknown.
+    #[inline(never)]
     fn of(
         arguments: &Arguments<'_>,
         timestamp: Timestamp,
@@ -86,6 +87,8 @@ impl Windows {
 }
 
 /// What is said of a pane that is no bucket.
+#[cold]
+#[inline(never)]
 fn not_stored(macro_name: &str, width: Interval, precision: Precision, (start, end): (i64, i64)) -> Error {
     let [start, end] = [start, end].map(|tick| Civil { tick, precision });
     let line = format!(
@@ -173,7 +176,7 @@ impl Scalar for WindowAt {
     fn execute(&self, plan: Option<&Self::Plan>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
         let windows = plan.and_then(Option::as_ref).ok_or(Error::NotConstant)?;
         let precision = self.timestamp.precision();
-        write_finite(input, output, Self::AT, Edge::Start, self.timestamp, |tick| {
+        write_finite(input, output, Self::AT, Edge::Start, self.timestamp, &|tick| {
             let end = windows.buckets.bucket(tick).0;
             let edge = match (self.edge, &windows.buckets) {
                 (Edge::End, _) => Some(end),

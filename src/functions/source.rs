@@ -1,7 +1,7 @@
 //! The names that macros are given. Each of these stands where the engine wants a text or a list of names while it binds a macro:
 //!
-//! - `time_bucket_source(tbl, macro, argument, value, …)` in `query_table(…)`: the table's name, once the arguments are what they
-//!   have to be. It is the first thing that the engine binds, so that these words come before the engine's about names and
+//! - `time_bucket_source(macro, argument, value, …)` in `query_table(…)`: the first value, a table's name, once the arguments are what
+//!   they have to be. It is the first thing that the engine binds, so that these words come before the engine's about names and
 //!   casts that the user did not write.
 //! - `time_bucket_columns(macro, all, results, names, …)` in `COLUMNS(…)`, where `*` is the list of all: a pattern of all
 //!   columns, once the names are among them and none is named as a result is.
@@ -18,7 +18,7 @@ use crate::ffi::{Arguments, Chunk, Constant, Output, Parameter, Registry, Scalar
 pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
     type Of = fn(&Arguments<'_>) -> Result<String>;
     let functions: [(_, &[Type], Of); 4] = [
-        (c"time_bucket_source", &[Type::Any, Type::Text], source),
+        (c"time_bucket_source", &[Type::Text], source),
         (c"time_bucket_columns", &[Type::Text, Type::Any, Type::Any], columns),
         (c"time_bucket_named", &[Type::Text], named),
         (c"time_bucket_others", &[Type::Text, Type::Any], others),
@@ -53,6 +53,7 @@ impl Scalar for Text {
 }
 
 /// The text that an argument is, empty for anything else.
+#[inline(never)]
 fn text(arguments: &Arguments<'_>, index: usize) -> Result<String> {
     match arguments.value(parameter(index))? {
         Constant::Value(given) => Ok(given.text()),
@@ -61,6 +62,7 @@ fn text(arguments: &Arguments<'_>, index: usize) -> Result<String> {
 }
 
 /// The names that an argument lists, none for anything else.
+#[inline(never)]
 fn names(arguments: &Arguments<'_>, index: usize) -> Result<Vec<String>> {
     match arguments.value(parameter(index))? {
         Constant::Value(given) => Ok(given.names().unwrap_or_default()),
@@ -69,6 +71,7 @@ fn names(arguments: &Arguments<'_>, index: usize) -> Result<Vec<String>> {
 }
 
 /// The names that the arguments from `first` on list.
+#[inline(never)]
 fn all_names(arguments: &Arguments<'_>, first: usize) -> Result<Vec<String>> {
     let mut listed = Vec::new();
     for index in first..arguments.len() {
@@ -126,23 +129,45 @@ fn quote(text: &str) -> String {
     quoted
 }
 
+/// What names one column.
+const COLUMN: &str = "a column";
+
+/// What the arguments name that are a text; the others are lists of names of columns.
+fn named_by(argument: &str) -> Option<&'static str> {
+    match argument {
+        "tbl" | "panes" | "members" => Some("a table, a view or a CTE"),
+        "ts" => Some(COLUMN),
+        "zone" => Some("a time zone"),
+        _ => None,
+    }
+}
+
 fn source(arguments: &Arguments<'_>) -> Result<String> {
-    let of = text(arguments, 1)?;
+    /// Columns that a macro adds, among which the time may have a name.
+    const RESULTS: &str = "the results";
+    let of = text(arguments, 0)?;
     let refuse = |what: String| Err(Error::Refused { line: format!("{of}: {what}") });
     let mut met: Vec<(String, String)> = Vec::new();
-    for index in (2..arguments.len() - 1).step_by(2) {
+    for index in (1..arguments.len() - 1).step_by(2) {
         let argument = text(arguments, index)?;
-        let names = match arguments.value(parameter(index + 1))? {
-            Constant::Value(given) if argument == "members" => match given.is_text() {
-                true => continue,
-                false => return refuse("members must be the name of a table, as a string".to_owned()),
-            },
-            _ if argument == "members" => continue,
-            Constant::Value(given) if argument == "ts" => match given.is_text() {
-                true => vec![given.text()],
-                false => return refuse("ts must be the name of a column, as a string".to_owned()),
-            },
-            Constant::Value(given) => match given.names() {
+        let names = match (named_by(&argument), arguments.value(parameter(index + 1))?) {
+            (Some(what), Constant::Value(given)) if given.is_text() && !given.text().is_empty() => {
+                match what == COLUMN {
+                    true => vec![given.text()],
+                    false => continue,
+                }
+            }
+            (Some(_), Constant::Null) if argument == "members" => continue,
+            (None, Constant::Null) if argument == "watermark" => {
+                return refuse(
+                    "watermark must not be NULL; give the time up to which panes are stored".to_owned(),
+                );
+            }
+            (None, _) if argument == "watermark" => continue,
+            (Some(what), _) => {
+                return refuse(format!("{argument} must be the name of {what}, as a string"));
+            }
+            (None, Constant::Value(given)) => match given.names() {
                 Some(names) if names.is_empty() && argument == "vals" => {
                     return refuse("vals names no column; give at least one".to_owned());
                 }
@@ -155,12 +180,15 @@ fn source(arguments: &Arguments<'_>) -> Result<String> {
                     ));
                 }
             },
-            _ => {
+            (None, _) => {
                 return refuse(format!("{argument} must be a list of names of columns; write [] for none"));
             }
         };
         for name in names {
-            if let Some((_, other)) = met.iter().find(|(met, _)| met.eq_ignore_ascii_case(&name)) {
+            let is_same = |(other, of): &&(String, String)| {
+                other.eq_ignore_ascii_case(&name) && (argument != RESULTS || of != "ts")
+            };
+            if let Some((_, other)) = met.iter().find(is_same) {
                 return refuse(format!(
                     "the column {name} is named twice, in {other} and in {argument}; name it once, or copy it under another name"
                 ));
@@ -168,8 +196,5 @@ fn source(arguments: &Arguments<'_>) -> Result<String> {
             met.push((name, argument.clone()));
         }
     }
-    match arguments.value(parameter(0))? {
-        Constant::Value(table) if table.is_text() => Ok(table.text()),
-        _ => refuse("tbl must be the name of a table, a view or a CTE, as a string".to_owned()),
-    }
+    text(arguments, 2)
 }
