@@ -257,7 +257,7 @@ fn runs(local: &LocalGrid<'_>, lowest: i64, highest: i64) -> Vec<Run<i64>> {
 impl Run<i64> {
     /// The start of the bucket that holds `ts`, which lies in this run.
     #[inline(always)]
-    fn start(&self, divisor: &Divisor, ts: i64) -> i64 {
+    pub(crate) fn start(&self, divisor: &Divisor, ts: i64) -> i64 {
         let past_start = divisor.rest(ts.wrapping_sub(self.first) as u64);
         ts.wrapping_sub(past_start as i64).min(self.last)
     }

@@ -144,6 +144,15 @@ impl LocalBuckets {
         start
     }
 
+    /// The start of the oldest of `count` windows of as many buckets that hold `ts`, where all of their buckets are a width each.
+    fn oldest_of_even(&self, ts: i64, count: u64) -> Option<i64> {
+        let (divisor, run) = (self.grid().grid().divisor()?, self.run_of(ts)?);
+        let reach = i64::try_from(u128::from(count - 1) * u128::from(divisor.width())).ok()?;
+        let start = run.start(divisor, ts);
+        let (oldest, newest) = (start.checked_sub(reach)?, start.checked_add(reach)?);
+        (run.first <= oldest && newest < run.last).then_some(oldest)
+    }
+
     /// How many buckets start in `[since, until)`, and the first start; `None` where that is no `i64`.
     #[must_use]
     pub fn starts_between(&self, since: i64, until: i64) -> Option<(i64, u64)> {
@@ -242,6 +251,17 @@ impl<'a> LocalHops<'a> {
         ts: i64,
         mut out: Option<(&mut [i64], &mut [i64])>,
     ) -> Result<u64> {
+        if let Self::One(buckets, count) = *self
+            && let Some(oldest) = buckets.oldest_of_even(ts, count)
+        {
+            if let Some((starts, ends)) = out {
+                let (count, width) = (count as i64, buckets.grid().grid().width() as i64);
+                for (index, (start, end)) in (0..count).zip(starts.iter_mut().zip(ends)) {
+                    (*start, *end) = (oldest + index * width, oldest + (index + count) * width);
+                }
+            }
+            return Ok(count);
+        }
         let (buckets, count) = self.of_row(row, precision)?;
         let out_of_range =
             || Error::WindowOutOfRange { argument: Argument::Ts, value: Civil { tick: ts, precision } };
