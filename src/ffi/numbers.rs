@@ -26,7 +26,7 @@ pub(crate) enum Doubles<'a> {
 
 impl Doubles<'_> {
     /// The number in a row.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn at(self, row: usize) -> f64 {
         match self {
             Self::Single(values) => values[row].into(),
@@ -51,7 +51,7 @@ pub(crate) enum Wholes<'a> {
 
 impl Wholes<'_> {
     /// The number in a row.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn at(self, row: usize) -> Whole {
         match self {
             Self::I8(values) => Whole::new(values[row].into()),

@@ -80,6 +80,7 @@ impl Number for f64 {
         }
     }
 
+    #[inline(always)]
     fn at(column: Doubles<'_>, row: usize) -> Self {
         column.at(row)
     }
@@ -124,6 +125,7 @@ impl Number for Whole {
         }
     }
 
+    #[inline(always)]
     fn at(column: Wholes<'_>, row: usize) -> Self {
         column.at(row)
     }
