@@ -396,7 +396,7 @@ class Query:
         if kind == "rolling":
             call, ends = f"rolling_panes('p', ['g'], {lengths}, {on_grid})", f"(SELECT g, pane_end AS window_end FROM {whole})"
         elif kind == "at":
-            call = f"window_at('p', ['g'], {lengths}, {near}, {on_grid})"
+            call = f"window_at('p', ['g'], {width} * {count}, {near}{r.choice(['', f', width := {width}, {on_grid}'])})"
             ends = f"(SELECT DISTINCT g, {bucket(of, width, near, third, False)} AS window_end FROM {whole})"
         else:
             once = f"WITH p AS (SELECT g, pane_start, {fields} FROM {store.format('')})"

@@ -70,46 +70,45 @@ impl Scalar for Bound {
     }
 
     fn execute(&self, _: Option<&()>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
-        write_finite(input, output, self.bound(), self.edge, self.timestamp, &Ok)
+        output.null_where(input, self.bound());
+        let (out, validity) = output.write(TICKS);
+        for (row, out) in out.iter_mut().enumerate().filter(|(row, _)| is_valid(validity, *row)) {
+            // The bare word NULL is no bound.
+            *out = finite_tick(input, self.bound(), self.edge, self.timestamp, row)?.unwrap_or_default();
+        }
+        Ok(())
     }
 }
 
-/// For each row what `then` makes of its bound, which is of any precision: of the last tick of the timestamps that is not later,
-/// or the first that is not earlier. NULL stays, and a bound that is infinite or out of their range is refused.
+/// A row's bound, which is no NULL and of any precision, as the last tick of the timestamps that is not later, or the first that
+/// is not earlier; `None` for what is no bound. One that is infinite or out of their range is refused.
 #[inline(never)]
-pub(super) fn write_finite(
+pub(super) fn finite_tick(
     input: &Chunk<'_>,
-    output: &mut Output<'_>,
     bound: Parameter,
     edge: Edge,
     timestamp: Timestamp,
-    then: &dyn Fn(i64) -> Result<i64>,
-) -> Result<()> {
-    let (argument, precision) = (bound.argument, timestamp.precision());
-    let of = Timestamp::of_id(input.type_id(bound));
-    let is_date = Type::Date.logical().is_some_and(|date| date.id() == input.type_id(bound));
-    output.null_where(input, bound);
-    let (out, validity) = output.write(TICKS);
-    // A DATE as seconds, which hold every one.
-    let precision_of = of.map_or(Precision::Second, Timestamp::precision);
-    for (row, out) in out.iter_mut().enumerate().filter(|(row, _)| is_valid(validity, *row)) {
-        let tick = match (of, is_date) {
-            (Some(_), _) => input.read(TICKS, bound)[row],
-            (None, true) => Precision::Second.date_ticks(input.read(DAYS, bound)[row])? as i64,
-            // The bare word NULL.
-            (None, false) => return Ok(()),
-        };
-        let value = Civil { tick, precision: precision_of };
-        if Precision::is_infinite(tick) {
-            return Err(kernel::Error::Infinite { argument, value }.into());
+    row: usize,
+) -> Result<Option<i64>> {
+    let (id, argument) = (input.type_id(bound), bound.argument);
+    let (tick, of) = match Timestamp::of_id(id) {
+        Some(of) => (input.read(TICKS, bound)[row], of.precision()),
+        // In seconds, which hold every DATE.
+        None if Type::Date.logical().is_some_and(|date| date.id() == id) => {
+            (Precision::Second.date_ticks(input.read(DAYS, bound)[row])? as i64, Precision::Second)
         }
-        let exact = match edge {
-            Edge::Start => precision.floor_of(tick, precision_of),
-            Edge::End => precision.ceil_of(tick, precision_of),
-        };
-        *out = then(precision.finite(exact).ok_or(kernel::Error::WindowOutOfRange { argument, value })?)?;
+        None => return Ok(None),
+    };
+    let (value, precision) = (Civil { tick, precision: of }, timestamp.precision());
+    if Precision::is_infinite(tick) {
+        return Err(kernel::Error::Infinite { argument, value }.into());
     }
-    Ok(())
+    let exact = match edge {
+        Edge::Start => precision.floor_of(tick, of),
+        Edge::End => precision.ceil_of(tick, of),
+    };
+    let tick = precision.finite(exact).ok_or(kernel::Error::WindowOutOfRange { argument, value })?;
+    Ok(Some(tick))
 }
 
 /// The argument whose type the others go by.

@@ -1,20 +1,20 @@
 //! `time_bucket_rolling(window_start, pane_start, pane_end, pane, kind)`: an aggregate that makes a list of windows of the
 //! panes of a key, one that ends with each pane; `time_bucket_trailing`, the scalar function that says where such a window
-//! starts; and for the one window that ends at a time `time_bucket_window_start` and `time_bucket_window_end`, and
-//! `time_bucket_stored`, which refuses a pane of another width. [`kernel::Rolling`] has the arithmetic.
+//! starts; `time_bucket_window_start`, `_end`, `_panes` and `_holds` say the same of the one window that ends at a time, and
+//! `time_bucket_stored` refuses a pane of another width. [`kernel::Rolling`] has the arithmetic.
 
-use super::bound::{check_bound, write_finite};
+use super::bound::{check_bound, finite_tick};
 use super::grids::{Buckets, Clocked, known_length};
 use super::number::{Number, unit};
-use super::overloads::signature;
+use super::overloads::{anchor_ticks, no_clock, signature};
 use super::pane_column::{PaneColumn, structure};
 use super::types::{Timestamp, Type, WINDOW_END, WINDOW_START};
 use crate::error::{Argument, Error, LoadError, Result};
 use crate::ffi::{
-    Aggregate, Arguments, BOOLEANS, Chunk, Field, Fields, Groups, Output, Parameter, Registry, Scalar,
-    Signature, States, TICKS,
+    Aggregate, Arguments, BOOLEANS, Chunk, Constant, Field, Fields, Groups, INTEGERS, Output, Parameter,
+    Registry, Scalar, Signature, States, TICKS,
 };
-use kernel::{Civil, Edge, Interval, Pane, Precision, Rolling, Timed, Value, Whole, is_valid, order};
+use kernel::{Civil, Edge, Grid, Interval, Pane, Precision, Rolling, Timed, Value, Whole, is_valid, order};
 use std::marker::PhantomData;
 
 /// Registers both.
@@ -31,11 +31,23 @@ pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
         Some((signature(types, ts)?, Trailing { timestamp }))
     });
     registry.scalars(c"time_bucket_trailing", trailing)?;
-    for (name, edge) in [(c"time_bucket_window_start", Edge::Start), (c"time_bucket_window_end", Edge::End)] {
+    let said = [
+        (c"time_bucket_window_start", Said::Start),
+        (c"time_bucket_window_end", Said::End),
+        (c"time_bucket_window_panes", Said::Panes),
+        (c"time_bucket_window_holds", Said::Holds),
+    ];
+    for (name, said) in said {
         let windows = Timestamp::ALL.into_iter().filter_map(|timestamp| {
             let ts = Type::Timestamp(timestamp);
-            let types = [Type::Any, ts, Type::Any, Type::Any, Type::Text, Type::Any];
-            Some((signature(types, ts)?, WindowAt { edge, timestamp }))
+            let (held, result): (&[_], _) = match said {
+                Said::Start | Said::End => (&[], ts),
+                Said::Panes => (&[], Type::Integer),
+                Said::Holds => (&[ts, ts], Type::Boolean),
+            };
+            let first = [Type::Any, ts, ts].into_iter().chain(held.iter().copied());
+            let types = first.chain([Type::Any, Type::Any, Type::Text, Type::Any]);
+            Some((signature(types, result)?, WindowAt { said, timestamp }))
         });
         registry.scalars(name, windows)?;
     }
@@ -149,47 +161,160 @@ impl Scalar for Trailing {
     }
 }
 
-/// An edge of the window that is so many panes long and ends at a time, or where the pane starts that holds it.
+/// What is said of the window of a lookback that ends with the last pane up to a time. Which panes there are is known by their
+/// width, zone and origin, or without a width by one of them.
 struct WindowAt {
-    edge: Edge,
+    said: Said,
     timestamp: Timestamp,
+}
+
+#[derive(Clone, Copy)]
+enum Said {
+    /// Where it starts.
+    Start,
+    /// Where it ends.
+    End,
+    /// How many panes long it is, NULL while there is none to know it by.
+    Panes,
+    /// Whether it holds a pane, which has to be one of those panes.
+    Holds,
+}
+
+/// What is known at bind.
+#[derive(Clone)]
+enum Ending {
+    Windows(Windows),
+    /// The lookback alone.
+    OfPanes(Interval, i128),
 }
 
 impl WindowAt {
     const AT: Parameter = Parameter { index: 0, argument: Argument::At };
-    const LOOKBACK: Parameter = Parameter { index: 2, argument: Argument::Lookback };
-    const GRID: Clocked = Clocked {
-        width: Parameter { index: 3, argument: Argument::Width },
-        zone: Parameter { index: 4, argument: Argument::Zone },
-    };
+    const PANE: [Parameter; 2] =
+        [Parameter { index: 1, argument: Argument::Ts }, Parameter { index: 2, argument: Argument::Ts }];
+    const HELD: [Parameter; 2] =
+        [Parameter { index: 3, argument: Argument::Ts }, Parameter { index: 4, argument: Argument::Ts }];
+
+    /// What follows the panes.
+    const fn lookback(&self) -> Parameter {
+        let index = if matches!(self.said, Said::Holds) { 5 } else { 3 };
+        Parameter { index, argument: Argument::Lookback }
+    }
+
+    const fn grid(&self) -> Clocked {
+        let width = Parameter { index: self.lookback().index + 1, argument: Argument::Width };
+        Clocked { width, zone: Parameter { index: width.index + 1, argument: Argument::Zone } }
+    }
+
+    /// The windows of panes of which one is known.
+    fn windows_of(&self, (value, lookback): (Interval, i128), [start, end]: [i64; 2]) -> Result<Windows> {
+        let precision = self.timestamp.precision();
+        let ticks = i128::from(end) - i128::from(start);
+        let grid =
+            Grid::new(ticks, start.into()).zip(Interval::from_nanos(ticks * precision.nanos_per_tick()));
+        let Some((grid, width)) = grid else {
+            return Err(not_stored("window_at", value, precision, (start, end)));
+        };
+        if lookback % ticks != 0 {
+            let (argument, divisor) = (Argument::Lookback, Argument::Width);
+            return Err(kernel::Error::NotMultiple { argument, value, divisor, unit: width }.into());
+        }
+        let panes = u64::try_from(lookback / ticks).unwrap_or(u64::MAX);
+        Ok(Windows { buckets: Buckets::Plain(grid), width, panes, lookback })
+    }
+
+    /// Both edges of the window that ends at a tick.
+    fn edges(&self, windows: &Windows, tick: i64) -> Result<[i64; 2]> {
+        let precision = self.timestamp.precision();
+        let finite = |edge| {
+            let value = Civil { tick, precision };
+            let out_of_range = kernel::Error::WindowOutOfRange { argument: Argument::At, value };
+            precision.finite(edge).ok_or(out_of_range)
+        };
+        let end = finite(windows.buckets.bucket(tick).0)?;
+        let start = match &windows.buckets {
+            Buckets::Plain(_) => i128::from(end) - windows.lookback,
+            Buckets::Local(buckets) => buckets.start_before(end, windows.panes),
+        };
+        Ok([finite(start)?, end])
+    }
 }
 
 impl Scalar for WindowAt {
-    type Plan = Option<Windows>;
+    type Plan = Option<Ending>;
 
-    fn bind(&self, arguments: &Arguments<'_>) -> Result<Option<Windows>> {
+    fn bind(&self, arguments: &Arguments<'_>) -> Result<Option<Ending>> {
         check_bound(arguments, Self::AT, self.timestamp)?;
         arguments.value(Self::AT)?.known(Argument::At)?;
-        Windows::of(arguments, self.timestamp, Self::LOOKBACK, Self::GRID)
+        let grid = self.grid();
+        if !matches!(arguments.value(grid.width)?, Constant::Null) {
+            let windows = Windows::of(arguments, self.timestamp, self.lookback(), grid)?;
+            return Ok(windows.map(Ending::Windows));
+        }
+        if !no_clock(arguments, grid.zone)? {
+            let line =
+                "window_at: a zone needs the width of its buckets; give width, such as INTERVAL '1 day'";
+            return Err(Error::Refused { line: line.to_owned() });
+        }
+        let anchor = Parameter { index: grid.zone.index + 1, argument: Argument::Anchor };
+        anchor_ticks(arguments, anchor, self.timestamp)?;
+        let lookback = known_length(arguments, self.lookback(), self.timestamp.precision())?;
+        Ok(lookback.map(|(value, ticks)| Ending::OfPanes(value, ticks)))
     }
 
     fn execute(&self, plan: Option<&Self::Plan>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
-        let windows = plan.and_then(Option::as_ref).ok_or(Error::NotConstant)?;
+        let ending = plan.and_then(Option::as_ref).ok_or(Error::NotConstant)?;
         let precision = self.timestamp.precision();
-        write_finite(input, output, Self::AT, Edge::Start, self.timestamp, &|tick| {
-            let end = windows.buckets.bucket(tick).0;
-            let edge = match (self.edge, &windows.buckets) {
-                (Edge::End, _) => Some(end),
-                (Edge::Start, Buckets::Plain(_)) => Some(end - windows.lookback),
-                (Edge::Start, Buckets::Local(buckets)) => {
-                    precision.finite(end).map(|end| buckets.start_before(end, windows.panes))
-                }
+        let at = |row| finite_tick(input, Self::AT, Edge::Start, self.timestamp, row);
+        let is_given = |row| is_valid(input.validity(Self::AT), row);
+        let pane = |parameters: [Parameter; 2], row: usize| {
+            let has = parameters.iter().all(|&parameter| is_valid(input.validity(parameter), row));
+            has.then(|| parameters.map(|parameter| input.read(TICKS, parameter)[row]))
+        };
+        let windows = |row| match ending {
+            Ending::Windows(windows) => Ok(Some(windows.clone())),
+            &Ending::OfPanes(value, lookback) => {
+                pane(Self::PANE, row).map(|pane| self.windows_of((value, lookback), pane)).transpose()
+            }
+        };
+        for row in 0..input.len() {
+            let Some(tick) = is_given(row).then(|| at(row)).transpose()?.flatten() else {
+                output.set_null(row);
+                continue;
             };
-            let value = Civil { tick, precision };
-            Ok(edge
-                .and_then(|edge| precision.finite(edge))
-                .ok_or(kernel::Error::WindowOutOfRange { argument: Argument::At, value })?)
-        })
+            match self.said {
+                Said::Holds => {
+                    let mut held = true;
+                    if let Some([start, end]) = pane(Self::HELD, row)
+                        && let Some(windows) = windows(row)?
+                    {
+                        if windows.buckets.bucket(start) != (start.into(), end.into()) {
+                            return Err(not_stored("window_at", windows.width, precision, (start, end)));
+                        }
+                        let [since, until] = self.edges(&windows, tick)?;
+                        held = (since..until).contains(&start);
+                    }
+                    output.write(BOOLEANS).0[row] = held.into();
+                }
+                Said::Panes => match windows(row)? {
+                    Some(windows) => output.write(INTEGERS).0[row] = windows.panes as i64,
+                    None => output.set_null(row),
+                },
+                Said::Start | Said::End => {
+                    let edges = match (windows(row)?, ending) {
+                        (Some(windows), _) => self.edges(&windows, tick)?,
+                        // Nothing is stored, and so nothing says where a pane ends.
+                        (None, &Ending::OfPanes(_, lookback)) => {
+                            let start = precision.finite(i128::from(tick) - lookback);
+                            [start.unwrap_or(Precision::INFINITIES[0]), tick]
+                        }
+                        (None, Ending::Windows(_)) => [tick; 2],
+                    };
+                    output.write(TICKS).0[row] = edges[usize::from(matches!(self.said, Said::End))];
+                }
+            }
+        }
+        Ok(())
     }
 }
 

@@ -59,7 +59,7 @@ def test_results_keep_their_types_in_files_too(con, text, tmp_path, type, sum_ty
     for store in ("panes", *in_files(con, tmp_path)):
         assert text(f"SELECT typeof(x), * FROM {store} ORDER BY ALL") == kept, store
         for source in (f"rolling_panes('{store}', [], INTERVAL '3 minutes', INTERVAL '1 minute')",
-                       f"window_at('{store}', [], INTERVAL '3 minutes', INTERVAL '1 minute', TIMESTAMP '2026-01-01 00:04:00')"):
+                       f"window_at('{store}', [], INTERVAL '3 minutes', TIMESTAMP '2026-01-01 00:04:00')"):
             assert text(f"SELECT typeof(x.sum), typeof(x.min), typeof(x.max), x.sum, x.min, x.max FROM {source} "
                         "WHERE window_end = '2026-01-01 00:04:00'") == [(sum_type, value_type, value_type, *want)]
         assert text(f"SELECT DISTINCT typeof(x.sum), typeof(x.min), typeof(x.m2) FROM merge_panes('{store}', [])") == [(sum_type, value_type, "DOUBLE")]
@@ -108,7 +108,7 @@ def test_rolling_panes_over_a_range(readings, text):
 def test_window_at(readings, text):
     def at(when, more=""):
         return clock(text(f"SELECT sensor, window_start, window_end, missing, temp.n, temp.sum, temp.avg FROM "
-                          f"window_at('panes', ['sensor'], INTERVAL '3 minutes', INTERVAL '1 minute', {when}{more}) ORDER BY ALL"), 1, 2)
+                          f"window_at('panes', ['sensor'], INTERVAL '3 minutes', {when}{more}) ORDER BY ALL"), 1, 2)
     want = [("a", "02:00", "05:00", "2", "1", "30.0", "30.0"), ("b", "02:00", "05:00", "1", "1", "50.0", "50.0"),
             (None, "02:00", "05:00", "2", "1", "7.0", "7.0")]
     # Inside a pane it means the pane's start, whatever its precision.
@@ -119,8 +119,16 @@ def test_window_at(readings, text):
         ("a", "02:00", "1", "3", "40.0", "13.333333333333334"), ("b", "02:00", "3", "0", None, None), (None, "02:00", "3", "0", None, None)]
     readings.execute("CREATE TABLE known AS FROM (VALUES ('b'), ('c')) AS v(sensor)")
     assert [row[:1] + row[3:5] for row in at("TIMESTAMP '2026-01-01 12:03:00'", ", members := 'known'")] == [("a", "1", "3"), ("b", "2", "1"), ("c", "3", "0")]
-    # Where nothing was stored, nothing is complete.
-    assert [row[0:1] + row[3:] for row in at("TIMESTAMP '2027-01-01 12:03:00'")] == [(key, "3", "0", None, None) for key in ("a", "b", None)]
+    # Where nothing was stored, nothing is complete; with the width given the same.
+    for more in ("", ", width := '1 minute'"):
+        assert [row[1:] for row in at("DATE '2027-01-01'", more)] == [("2026-12-31 23:57:00", "2027-01-01 00:00:00", "3", "0", None, None)] * 3
+        assert at("TIMESTAMP_NS '2026-01-01 12:05:59.999999999'", more) == want
+    # An empty store has no width of its own.
+    readings.execute("CREATE TABLE none AS FROM panes LIMIT 0")
+    assert text("SELECT sensor, missing, temp.n FROM window_at('none', ['sensor'], '3 minutes', TIMESTAMP '2026-01-01 12:03:00', members := 'known') ORDER BY ALL") == [
+        ("b", None, "0"), ("c", None, "0")]
+    assert text("SELECT sensor, missing, temp.n FROM window_at('none', ['sensor'], '3 minutes', TIMESTAMP '2026-01-01 12:03:00', members := 'known', width := '1 minute') "
+                "ORDER BY ALL") == [("b", "3", "0"), ("c", "3", "0")]
 
 
 def test_merge_panes(readings, text):
@@ -214,8 +222,9 @@ def check_random_windows(con, rng, rows):
     assert {(k, end) for k, end, *_ in read} == {(k, start + width) for k, start in stored} and len(read) == len(stored)
     ends = {end for _, end, *_ in read}
     at = rng.choice(sorted(ends)) + rng.randint(0, width - 1)
+    more = rng.choice(["", f", width := INTERVAL '{width} seconds', {origin}"])
     alone = con.sql(f"SELECT {q[1]}, date_diff('us', cast_to_type(make_timestamp(0), window_end), window_end) // 1000000, missing, {q[2]}.n, {q[2]}.sum, {q[2]}.min, {q[2]}.max, {q[2]}.avg, {q[2]}.var_samp FROM "
-                    f"window_at('store', [{literal(key)}], INTERVAL '{width * panes} seconds', INTERVAL '{width} seconds', make_timestamp({at}::BIGINT * 1000000)::{type}, {origin})").fetchall()
+                    f"window_at('store', [{literal(key)}], INTERVAL '{width * panes} seconds', make_timestamp({at}::BIGINT * 1000000)::{type}{more})").fetchall()
     assert {k for k, *_ in alone} == {k for k, _ in stored}
     for k, end, missing, n, total, low, high, mean, variance in read + alone:
         inside = [Fraction(v) for t, key_of, v in data if key_of == k and end - width * panes <= t < end and v is not None]
@@ -251,7 +260,7 @@ def test_no_name_of_a_column_matters(con, text, name):
         ("0", "0.0"), ("0", "2.0"), ("0", "6.0"), ("1", "1.0"), ("1", "4.0"), ("1", "8.0")]
     con.execute(f"""CREATE TABLE u AS SELECT ts, "{name}" AS k_, x AS "{name}" FROM t""")
     con.execute(f"CREATE OR REPLACE TABLE panes AS FROM pane_rows('u', 'ts', ['{name}'], '1 minute', ['k_'])")
-    assert text(f"""SELECT k_, "{name}".sum FROM window_at('panes', ['k_'], '2 minutes', '1 minute', TIMESTAMP '2026-01-01 12:03:00') ORDER BY ALL""") == [("0", "6.0"), ("1", "8.0")]
+    assert text(f"""SELECT k_, "{name}".sum FROM window_at('panes', ['k_'], '2 minutes', TIMESTAMP '2026-01-01 12:03:00') ORDER BY ALL""") == [("0", "6.0"), ("1", "8.0")]
 
 
 def test_macros_of_an_attached_database(con, text, tmp_path):
@@ -264,7 +273,7 @@ def test_macros_of_an_attached_database(con, text, tmp_path):
     con.execute("CREATE VIEW live AS FROM other.panes_live('panes', 'readings', 'ts', ['temp'], '1 minute', ['sensor'], TIMESTAMP '2026-01-01 12:01:00')")
     con.execute("CREATE VIEW rolled AS FROM other.rolling_panes('live', ['sensor'], '2 minutes', '1 minute')")
     assert con.sql("SELECT count(*), sum(temp.n) FROM rolled").fetchall() == [(6, 8)]
-    assert con.sql("SELECT count(*) FROM other.window_at('live', ['sensor'], '2 minutes', '1 minute', TIMESTAMP '2026-01-01 12:05:00')").fetchall() == [(3,)]
+    assert con.sql("SELECT count(*) FROM other.window_at('live', ['sensor'], '2 minutes', TIMESTAMP '2026-01-01 12:05:00')").fetchall() == [(3,)]
     assert con.sql("SELECT count(*) FROM other.merge_panes('live', ['sensor'])").fetchall() == [(6,)]
 
 
@@ -303,14 +312,17 @@ REFUSED = [
     ("rolling_panes('panes', ['sensor'], '4 minutes', '2 minutes')", "rolling_panes: the stored pane from 2026-01-01 12:"),
     ("rolling_panes('panes', [], '3 minutes', '1 minute')", "rolling_panes: the store has a column that is neither a pane nor among keys; name all of its keys"),
     ("rolling_panes('odd', ['missing'], '3 minutes', '1 minute')", "rolling_panes: the input already has a column missing, which is a result; rename it"),
-    ("window_at('panes', [], '3 minutes', '1 minute', TIMESTAMP '2026-01-01 12:05:00')", "window_at: the store has a column that is neither a pane nor among keys"),
-    ("window_at('panes', ['sensor'], '90 seconds', '1 minute', TIMESTAMP '2026-01-01 12:05:00')", "lookback INTERVAL '00:01:30' is not a multiple of width INTERVAL '00:01:00'; use a lookback that is one"),
-    ("window_at('panes', ['sensor'], '4 minutes', '2 minutes', TIMESTAMP '2026-01-01 12:06:00')", "window_at: the stored pane from 2026-01-01 12:"),
-    ("window_at('panes', ['sensor'], '2 minutes', '1 minute', TIMESTAMP '2026-01-01 12:06:00', origin := INTERVAL '1 second')", "window_at: the stored pane from 2026-01-01 12:"),
-    ("window_at('panes', ['sensor'], '2 minutes', '1 minute', TIMESTAMP 'infinity')", "at must be finite"),
-    ("window_at('panes', ['sensor'], '2 minutes', '1 minute', TIMESTAMP '2026-01-01 12:06:00', members := 'lengths')", "window_at: the table has no column sensor; its columns are ts, x"),
-    ("window_at('panes', ['sensor'], '2 minutes', '1 minute', TIMESTAMP '2026-01-01 12:06:00', members := 5)", "window_at: members must be the name of a table, a view or a CTE, as a string"),
-    ("window_at('odd', ['missing'], '3 minutes', '1 minute', TIMESTAMP '2026-01-01 12:05:00')", "window_at: the input already has a column missing, which is a result; rename it"),
+    ("window_at('panes', [], '3 minutes', TIMESTAMP '2026-01-01 12:05:00')", "window_at: the store has a column that is neither a pane nor among keys"),
+    ("window_at('panes', ['sensor'], '90 seconds', TIMESTAMP '2026-01-01 12:05:00')", "lookback INTERVAL '00:01:30' is not a multiple of width INTERVAL '00:01:00'; use a lookback that is one"),
+    ("window_at('panes', ['sensor'], '4 minutes', TIMESTAMP '2026-01-01 12:06:00', width := '2 minutes')", "window_at: the stored pane from 2026-01-01 12:"),
+    ("window_at('panes', ['sensor'], '2 minutes', TIMESTAMP '2026-01-01 12:06:00', width := '1 minute', origin := INTERVAL '1 second')", "window_at: the stored pane from 2026-01-01 12:"),
+    ("window_at('panes', ['sensor'], '90 seconds', TIMESTAMP '2026-01-01 12:05:00', width := '1 minute')", "lookback INTERVAL '00:01:30' is not a multiple of width INTERVAL '00:01:00'; use a lookback that is one"),
+    ("window_at('mixed', ['sensor'], '4 minutes', TIMESTAMP '2026-01-01 12:06:00')", "window_at: the stored pane from 2026-01-01 12:04:00 to 2026-01-01 12:06:00 is not of width INTERVAL '00:01:00'"),
+    ("window_at('panes', ['sensor'], '2 minutes', TIMESTAMP '2026-01-01 12:06:00', zone := 'UTC')", "window_at: a zone needs the width of its buckets; give width, such as INTERVAL '1 day'"),
+    ("window_at('panes', ['sensor'], '2 minutes', TIMESTAMP 'infinity')", "at must be finite"),
+    ("window_at('panes', ['sensor'], '2 minutes', TIMESTAMP '2026-01-01 12:06:00', members := 'lengths')", "window_at: the table has no column sensor; its columns are ts, x"),
+    ("window_at('panes', ['sensor'], '2 minutes', TIMESTAMP '2026-01-01 12:06:00', members := 5)", "window_at: members must be the name of a table, a view or a CTE, as a string"),
+    ("window_at('odd', ['missing'], '3 minutes', TIMESTAMP '2026-01-01 12:05:00')", "window_at: the input already has a column missing, which is a result; rename it"),
     ("merge_panes('panes', [])", "merge_panes: the store has a column that is neither a pane nor among keys"),
     ("panes_live('panes', 'readings', 'ts', ['temp'], '2 minutes', ['sensor'], TIMESTAMP '2026-01-01 12:04:00')", "panes_live: the stored pane from 2026-01-01 12:"),
     ("panes_live('panes', 'readings', 'ts', ['temp'], '1 minute', ['sensor'], TIMESTAMP '2026-01-01 12:04:00', origin := INTERVAL '1 second')", "panes_live: the stored pane from 2026-01-01 12:"),
@@ -325,7 +337,8 @@ REFUSED = [
 @pytest.mark.parametrize("sql, message", REFUSED)
 def test_refused_and_the_connection_goes_on(readings, sql, message):
     readings.execute("CREATE TABLE clash AS SELECT *, ts AS pane_start FROM readings; CREATE TABLE lengths AS SELECT ts, INTERVAL '1 day' AS x FROM readings;"
-                     "CREATE TABLE empty AS FROM panes LIMIT 0; CREATE TABLE odd AS SELECT sensor AS missing, * EXCLUDE (sensor) FROM panes")
+                     "CREATE TABLE empty AS FROM panes LIMIT 0; CREATE TABLE odd AS SELECT sensor AS missing, * EXCLUDE (sensor) FROM panes;"
+                     "CREATE TABLE mixed AS FROM panes WHERE pane_start < '2026-01-01 12:02:00' UNION ALL FROM pane_rows('readings', 'ts', ['temp'], '2 minutes', ['sensor'])")
     with pytest.raises((duckdb.BinderException, duckdb.InvalidInputException)) as refusal:
         readings.execute(f"FROM {sql}").fetchall()
     assert message in str(refusal.value) and "INTERNAL" not in str(refusal.value)

@@ -134,7 +134,7 @@ DAMAGES = [
     ("tumble", "time_bucket_end(", "time_bucket_start("), ("hop", "(slide, size,", "(slide, 2 * size,"), ("cumulate", "(step, size,", "(size, size,"),
     ("sessions", "(v_t, gap)", "(v_t, 2 * gap)"), ("gapfill", "p := time_bucket_previous(", "p := time_bucket_next("),
     ("gapfill", "n := time_bucket_next(", "n := time_bucket_previous("), ("rolling_panes", "time_bucket_rolling(w,", "time_bucket_rolling(s,"),
-    ("window_at", "pane_start >= time", "pane_start > time"), ("merge_panes", "time_bucket_merge(", "any_value_of("), ("panes_live", "pane_start < time", "pane_start <= time"),
+    ("window_at", "- list_unique(list(s))", "- len(list(s))"), ("window_at", "s, e, lookback", "s, e, 2 * lookback"), ("merge_panes", "time_bucket_merge(", "any_value_of("), ("panes_live", "pane_start < time", "pane_start <= time"),
 ]
 
 

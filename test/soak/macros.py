@@ -272,7 +272,8 @@ class Relation:
             raise Difference(f"rolling_panes of {self.type}: {len(rolled)} windows, not {len(ends)}")
         at = rng.choice(sorted(end for _, end in ends))
         at += rng.randrange(self.end(at) - at)
-        alone = self.con.sql(f"SELECT {columns} FROM window_at('panes', [{key}], {lengths}, {self.write.format(at)}, {origin})").fetchall()
+        given = f", width := {self.length(self.width)}, {origin}" if self.zone or rng.random() < 0.5 else ""
+        alone = self.con.sql(f"SELECT {columns} FROM window_at('panes', [{key}], {self.length(panes * self.width)}, {self.write.format(at)}{given})").fetchall()
         if {row[0] for row in alone} != {k for _, k, _ in self.rows}:
             raise Difference("window_at: other keys")
         by_key = collections.defaultdict(list)
