@@ -38,6 +38,7 @@ def one_process(files, target, threads):
 
     values = "['x', 'price', 'n']"
     with duckdb_time_bucket.connect(config={"threads": threads}, macros=True) as con:
+        con.execute("SET enable_progress_bar = false")
         con.execute(f"CREATE VIEW source AS FROM read_parquet({files})")
         con.execute(f"""COPY (WITH fresh AS (FROM pane_rows('source', 'ts', {values}, INTERVAL '{WIDTH}', ['key']))
             FROM rolling_panes('fresh', ['key'], INTERVAL '{LOOKBACK}', INTERVAL '{WIDTH}') ORDER BY key, window_start) TO '{target}' (FORMAT parquet)""")

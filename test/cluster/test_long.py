@@ -11,10 +11,11 @@ KEYS = ["key"]
 
 @pytest.fixture(scope="module")
 def long_folder(tmp_path_factory):
-    import duckdb
+    """The files of rows, and in `want` what one process makes of them."""
+    import duckdb_time_bucket
 
     folder = tmp_path_factory.mktemp("long")
-    with duckdb.connect() as con:
+    with duckdb_time_bucket.connect(macros=True) as con:
         for number in range(FILES):
             # Three hours each, and one row in a hundred of the day before.
             con.execute(f"""COPY (
@@ -22,14 +23,16 @@ def long_folder(tmp_path_factory):
                        CASE WHEN i % 1009 > 0 THEN 'key ' || i * 31 % 1000 END AS key,
                        (i * 1000003) % 1000000007 * 9000000000 AS whole, (i * 7907 % 100000)::DECIMAL(12, 3) / 8 AS exact, sin(i) * 10.0 ** (i % 17 - 8) AS float
                 FROM range({number * ROWS}, {(number + 1) * ROWS}) AS r(i)) TO '{folder}/{number}.parquet' (FORMAT parquet)""")
+        con.execute(f"CREATE VIEW source AS FROM read_parquet('{folder}/*.parquet')")
+        con.execute(f"CREATE TEMP TABLE fresh AS FROM pane_rows('source', 'ts', {VALUES}, INTERVAL '5 minutes', {KEYS})")
+        (folder / "want").mkdir()
+        con.execute(f"COPY (FROM rolling_panes('fresh', {KEYS}, INTERVAL '1 hour', INTERVAL '5 minutes')) TO '{folder}/want/rolled.parquet'")
     return folder
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_long(tmp_path, con, long_folder, engine):
-    con.execute(f"CREATE VIEW source AS FROM read_parquet('{long_folder}/*.parquet')")
-    con.execute(f"CREATE TEMP TABLE fresh AS FROM pane_rows('source', 'ts', {VALUES}, INTERVAL '5 minutes', {KEYS})")
-    con.execute(f"CREATE TEMP TABLE want AS FROM rolling_panes('fresh', {KEYS}, INTERVAL '1 hour', INTERVAL '5 minutes')")
+    con.execute(f"CREATE VIEW want AS FROM read_parquet('{long_folder}/want/rolled.parquet')")
     store = cluster.Store(tmp_path / "store", ts="ts", values=VALUES, width="5 minutes", keys=KEYS, settings=cluster.Settings(memory_limit="2GB"))
     with ENGINES[engine](2) as run:
         with Killer(store.folder / "panes") as first:
