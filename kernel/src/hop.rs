@@ -270,6 +270,7 @@ pub fn count_windows(
         let out_of_range =
             || Error::WindowOutOfRange { argument: Argument::Ts, value: Civil { tick: ts, precision } };
         match hop.count(ts) {
+            _ if Precision::is_infinite(ts) => Ok(1),
             0 => Ok(0),
             _ => Ok(hop.bounds(precision, ts).ok_or_else(out_of_range)?.0.len()),
         }

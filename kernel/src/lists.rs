@@ -41,8 +41,8 @@ impl List {
     }
 }
 
-/// Lays out lists of windows. An infinite timestamp has one window, others as many as `count` says; a row that `validity` does
-/// not hold has none.
+/// Lays out lists of windows, as many as `count` says; a row that `validity` does not hold has none. An infinite timestamp has one
+/// window, which is for `count` to say: only it knows whether the row's arguments are refused.
 #[inline(always)]
 pub(crate) fn size_lists(
     ts: &[i64],
@@ -50,10 +50,9 @@ pub(crate) fn size_lists(
     lists: &mut [List],
     mut count: impl FnMut(usize, i64) -> Result<u64>,
 ) -> Result<u64> {
-    List::lay_out(&mut lists[..ts.len()], |row| match ts[row] {
-        _ if !is_valid(validity, row) => Ok(0),
-        ts if Precision::is_infinite(ts) => Ok(1),
-        ts => count(row, ts),
+    List::lay_out(&mut lists[..ts.len()], |row| match is_valid(validity, row) {
+        true => count(row, ts[row]),
+        false => Ok(0),
     })
 }
 

@@ -263,6 +263,9 @@ impl<'a> LocalHops<'a> {
             return Ok(count);
         }
         let (buckets, count) = self.of_row(row, precision)?;
+        if Precision::is_infinite(ts) {
+            return Ok(1);
+        }
         let out_of_range =
             || Error::WindowOutOfRange { argument: Argument::Ts, value: Civil { tick: ts, precision } };
         let finite = |bound| precision.finite(bound).ok_or_else(out_of_range);
