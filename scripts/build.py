@@ -78,6 +78,8 @@ class Cargo:
         self.command = [os.environ.get("CARGO", "cargo")]
         self.arguments = []
         self.flags = self.environment.pop("RUSTFLAGS", "").split()
+        # What only the library is linked with.
+        self.linked = []
         self.folder = TARGET
         self.triple = host_target()
         if platform is None:
@@ -105,7 +107,7 @@ class Cargo:
             self.flags.append("-Ctarget-feature=+crt-static")
         elif "windows-gnu" in self.triple:
             # zig is not told rustc's own list, and exports everything.
-            self.flags.append(f"-Clink-arg={ROOT / 'platforms/windows.def'}")
+            self.linked.append(f"-Clink-arg={ROOT / 'platforms/windows.def'}")
         elif "emscripten" in self.triple:
             # DuckDB-WASM has Emscripten's runtime in itself, so that no Emscripten is needed to link with.
             tools("lld")
@@ -174,9 +176,10 @@ class Cargo:
         return subprocess.run(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, **options)
 
 
-def artifacts(cargo, package, variant):
-    """Builds a package of the workspace; what cargo says of each target of its name."""
-    done = cargo.run("build", "--locked", "--package", package, "--message-format", "json-render-diagnostics",
+def artifacts(cargo, package, variant, *linked):
+    """Builds a package of the workspace, a library with flags of its own; what cargo says of each target of its name."""
+    subcommand, flags = ("rustc", ("--lib", "--", *linked)) if linked else ("build", ())
+    done = cargo.run(subcommand, "--locked", "--package", package, "--message-format", "json-render-diagnostics", *flags,
                      variant=variant, stdout=subprocess.PIPE, text=True)
     if done.returncode:
         sys.exit(done.returncode)
@@ -186,7 +189,7 @@ def artifacts(cargo, package, variant):
 
 def library(cargo, variant):
     """Builds the library of a variant; its path."""
-    made = [Path(file) for message in artifacts(cargo, "time_bucket", variant) if "cdylib" in message["target"]["crate_types"]
+    made = [Path(file) for message in artifacts(cargo, "time_bucket", variant, *cargo.linked) if "cdylib" in message["target"]["crate_types"]
             for file in message["filenames"] if file.endswith((".so", ".dylib", ".dll", ".wasm"))]
     if len(made) != 1:
         sys.exit(f"build: cargo names {len(made)} libraries, not one: {made}")
