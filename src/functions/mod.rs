@@ -22,6 +22,7 @@ mod sessions;
 mod source;
 mod table;
 mod types;
+mod windows;
 mod zones;
 
 use crate::error::LoadError;
@@ -39,6 +40,7 @@ pub(crate) fn register(registry: &Registry) -> Result<(), LoadError> {
     number::register(registry)?;
     moments::register(registry)?;
     rolling::register(registry)?;
+    windows::register(registry)?;
     zones::register(registry)?;
     refuse::register(registry)?;
     source::register(registry)?;
