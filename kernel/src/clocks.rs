@@ -255,11 +255,11 @@ impl Between {
         let offset = if is_after { after } else { before };
         let fresh = if is_after { change + (before - after).max(0) } else { -(quiet_before << QUIET_SHIFT) };
         let until = if is_after { SLOT + (quiet_after << QUIET_SHIFT) } else { change };
-        // Modulo 2^64 where there is no slot, which is exact where there is one.
+        // Exact where there is a slot, modulo 2^64 where there is none, in which these bounds may hold a bucket by mistake.
         let past_start = past_start(ts.wrapping_add(ticks(offset)));
         let start = past.wrapping_sub(past_start);
         let end = start.wrapping_add(*width);
-        let is_between = (start >= ticks(fresh)) & (end < ticks(until));
+        let is_between = (slot < SLOTS as u32) & (start >= ticks(fresh)) & (end < ticks(until));
         let start = ts.wrapping_sub(past_start);
         let tick = match edge {
             Edge::Start => start,

@@ -340,6 +340,54 @@ fn clocks_of_all_times() {
     }
 }
 
+/// Columns of rows far from every stretch, whose buckets are so wide that bounds beside them would wrap.
+#[test]
+fn wide_buckets_of_all_times() {
+    let zone = Arc::new(Zone::new(-18_000, &half_years(402), true).unwrap());
+    let precision = Precision::Microsecond;
+    let mut clocks = Clocks::default();
+    let place = clocks.place(&zone) as u16;
+    let lowest = i128::from(*precision.range().start());
+    let ts: Vec<i64> = (0..4_096).map(|row| (lowest + row * 4_503_000_000_000_000) as i64).collect();
+    for width in [1_488_958_971_997_183_744, (1 << 61) - 1, 1 << 61, (1 << 61) + 1, 86_400_000_000_000_000] {
+        for offset in [0, 1, -6_930_289_884_194_522_112, 9_000_000_000_000_000_000] {
+            let grid = Grid::new(width, offset).unwrap();
+            let interval = |ticks: i128| Interval::from_nanos(ticks * precision.nanos_per_tick()).unwrap();
+            let (widths, offsets) = (vec![interval(width); ts.len()], vec![interval(offset); ts.len()]);
+            let mixed: Vec<_> = (0..ts.len()).map(|row| interval(width + row as i128 % 3)).collect();
+            for widths in [widths, mixed] {
+                for edge in [Edge::Start, Edge::End] {
+                    let expected = |row: usize| {
+                        let ticks = width + if widths[row] == interval(width) { 0 } else { row as i128 % 3 };
+                        let grid = if ticks == width { grid } else { Grid::new(ticks, offset).unwrap() };
+                        precision.finite(LocalGrid::new(&zone, &grid, precision).edge(edge, ts[row]))
+                    };
+                    let expected: Vec<_> = (0..ts.len()).map(expected).collect();
+                    let valid: Vec<u64> = expected
+                        .chunks(64)
+                        .map(|some| {
+                            some.iter().rev().fold(0, |word, edge| word << 1 | u64::from(edge.is_some()))
+                        })
+                        .collect();
+                    let anchors = Anchors::Offset(&offsets);
+                    let rows = LocalRows {
+                        grids: RowGrids { widths: &widths, anchors },
+                        zones: &vec![place; ts.len()],
+                    };
+                    let mut out = vec![0; ts.len()];
+                    let valid = Some(&valid[..]);
+                    let done = bucket_local_rows(&rows, &mut clocks, precision, edge, &ts, valid, &mut out);
+                    assert_eq!(done, Ok(()));
+                    for (row, expected) in expected.into_iter().enumerate() {
+                        let is_right = expected.is_none_or(|expected| expected == out[row]);
+                        assert!(is_right, "{width} {offset} {edge:?} {}", ts[row]);
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// The days of New York's changes of 2026 in each year, which is a rule that repeats itself after 400 years, if not that of New York.
 fn half_years(count: i64) -> Vec<(i64, i32)> {
     let (_, year) = new_york();
