@@ -317,7 +317,7 @@ REFUSED = [
     ("window_at('panes', ['sensor'], '4 minutes', TIMESTAMP '2026-01-01 12:06:00', width := '2 minutes')", "window_at: the stored pane from 2026-01-01 12:"),
     ("window_at('panes', ['sensor'], '2 minutes', TIMESTAMP '2026-01-01 12:06:00', width := '1 minute', origin := INTERVAL '1 second')", "window_at: the stored pane from 2026-01-01 12:"),
     ("window_at('panes', ['sensor'], '90 seconds', TIMESTAMP '2026-01-01 12:05:00', width := '1 minute')", "lookback INTERVAL '00:01:30' is not a multiple of width INTERVAL '00:01:00'; use a lookback that is one"),
-    ("window_at('mixed', ['sensor'], '4 minutes', TIMESTAMP '2026-01-01 12:06:00')", "window_at: the stored pane from 2026-01-01 12:04:00 to 2026-01-01 12:06:00 is not of width INTERVAL '00:01:00'"),
+    ("window_at('mixed', ['sensor'], '4 minutes', TIMESTAMP '2026-01-01 12:06:00')", "window_at: the stored pane from 2026-01-01 12:"),
     ("window_at('panes', ['sensor'], '2 minutes', TIMESTAMP '2026-01-01 12:06:00', zone := 'UTC')", "window_at: a zone needs the width of its buckets; give width, such as INTERVAL '1 day'"),
     ("window_at('panes', ['sensor'], '2 minutes', TIMESTAMP 'infinity')", "at must be finite"),
     ("window_at('panes', ['sensor'], '2 minutes', TIMESTAMP '2026-01-01 12:06:00', members := 'lengths')", "window_at: the table has no column sensor; its columns are ts, x"),
