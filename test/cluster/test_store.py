@@ -408,7 +408,7 @@ def test_no_files(tmp_path, days, files, text):
 
 
 KINDS = [
-    (cluster.Rolling("20 minutes"), "lookback INTERVAL '00:20:00' is not a multiple of width INTERVAL '00:15:00'; give whole panes"), (cluster.Rolling("1 month"), "calendar"),
+    (cluster.Rolling("20 minutes"), "lookback INTERVAL '00:20:00' is not a multiple of width INTERVAL '00:15:00'; use a lookback that is one, or another width"), (cluster.Rolling("1 month"), "calendar"),
     (cluster.Tumble("7 minutes"), "7 minutes is not a multiple of the store's width 15 minutes"),
     (cluster.Tumble("1 day", zone="Europe/Berlin"), "needs an instant"),
     (cluster.Hop("10 minutes", "30 minutes"), "10 minutes is not a multiple"),

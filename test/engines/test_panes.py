@@ -317,7 +317,7 @@ REFUSED = [
     ("window_at('panes', ['sensor'], '4 minutes', TIMESTAMP '2026-01-01 12:06:00', width := '2 minutes')", "window_at: the stored pane from 2026-01-01 12:"),
     ("window_at('panes', ['sensor'], '2 minutes', TIMESTAMP '2026-01-01 12:06:00', width := '1 minute', origin := INTERVAL '1 second')", "window_at: the stored pane from 2026-01-01 12:"),
     ("window_at('panes', ['sensor'], '90 seconds', TIMESTAMP '2026-01-01 12:05:00', width := '1 minute')", "lookback INTERVAL '00:01:30' is not a multiple of width INTERVAL '00:01:00'; use a lookback that is one"),
-    ("window_at('mixed', ['sensor'], '4 minutes', TIMESTAMP '2026-01-01 12:06:00')", "window_at: the stored pane from 2026-01-01 12:"),
+    ("window_at('mixed', ['sensor'], '4 minutes', TIMESTAMP '2026-01-01 12:06:00')", "window_at: the stored pane from 2026-01-01 12:04:00 to 2026-01-01 12:06:00 is not of width INTERVAL '00:01:00'"),
     ("window_at('panes', ['sensor'], '2 minutes', TIMESTAMP '2026-01-01 12:06:00', zone := 'UTC')", "window_at: a zone needs the width of its buckets; give width, such as INTERVAL '1 day'"),
     ("window_at('panes', ['sensor'], '2 minutes', TIMESTAMP 'infinity')", "at must be finite"),
     ("window_at('panes', ['sensor'], '2 minutes', TIMESTAMP '2026-01-01 12:06:00', members := 'lengths')", "window_at: the table has no column sensor; its columns are ts, x"),
@@ -338,7 +338,7 @@ REFUSED = [
 def test_refused_and_the_connection_goes_on(readings, sql, message):
     readings.execute("CREATE TABLE clash AS SELECT *, ts AS pane_start FROM readings; CREATE TABLE lengths AS SELECT ts, INTERVAL '1 day' AS x FROM readings;"
                      "CREATE TABLE empty AS FROM panes LIMIT 0; CREATE TABLE odd AS SELECT sensor AS missing, * EXCLUDE (sensor) FROM panes;"
-                     "CREATE TABLE mixed AS FROM panes WHERE pane_start < '2026-01-01 12:02:00' UNION ALL FROM pane_rows('readings', 'ts', ['temp'], '2 minutes', ['sensor'])")
+                     "CREATE TABLE mixed AS FROM panes WHERE pane_start < '2026-01-01 12:02:00' UNION ALL FROM pane_rows('readings', 'ts', ['temp'], '2 minutes', ['sensor']) WHERE pane_start = '2026-01-01 12:04:00'")
     with pytest.raises((duckdb.BinderException, duckdb.InvalidInputException)) as refusal:
         readings.execute(f"FROM {sql}").fetchall()
     assert message in str(refusal.value) and "INTERNAL" not in str(refusal.value)
