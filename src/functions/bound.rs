@@ -9,9 +9,10 @@ use super::overloads::signature;
 use super::types::{Timestamp, Type};
 use crate::error::{Argument, Error, LoadError, Result};
 use crate::ffi::{
-    Arguments, BOOLEANS, Chunk, Constant, DAYS, INTEGERS, Output, Parameter, Registry, Scalar, TICKS,
+    Arguments, BOOLEANS, Chunk, Constant, DAYS, INTEGERS, Output, Parameter, Registry, Scalar, TICKS, TypeId,
 };
 use kernel::{Civil, Edge, Interval, Precision, is_valid};
+use libduckdb_sys as sys;
 
 /// Registers all of them.
 pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
@@ -80,6 +81,25 @@ impl Scalar for Bound {
     }
 }
 
+/// A row's bound, which is no NULL, as a tick of its own precision; `None` for what is no bound.
+fn own_tick(input: &Chunk<'_>, bound: Parameter, row: usize) -> Result<Option<Civil>> {
+    let id = input.type_id(bound);
+    if let Some(of) = Timestamp::of_id(id) {
+        return Ok(Some(Civil { tick: input.read(TICKS, bound)[row], precision: of.precision() }));
+    }
+    if !is_date(id) {
+        return Ok(None);
+    }
+    // In seconds, which hold every DATE.
+    let precision = Precision::Second;
+    let tick = precision.date_ticks(input.read(DAYS, bound)[row])? as i64;
+    Ok(Some(Civil { tick, precision }))
+}
+
+const fn is_date(id: TypeId) -> bool {
+    id == sys::DUCKDB_TYPE_DUCKDB_TYPE_DATE
+}
+
 /// A row's bound, which is no NULL and of any precision, as the last tick of the timestamps that is not later, or the first that
 /// is not earlier; `None` for what is no bound. One that is infinite or out of their range is refused.
 #[inline(never)]
@@ -90,16 +110,9 @@ pub(super) fn finite_tick(
     timestamp: Timestamp,
     row: usize,
 ) -> Result<Option<i64>> {
-    let (id, argument) = (input.type_id(bound), bound.argument);
-    let (tick, of) = match Timestamp::of_id(id) {
-        Some(of) => (input.read(TICKS, bound)[row], of.precision()),
-        // In seconds, which hold every DATE.
-        None if Type::Date.logical().is_some_and(|date| date.id() == id) => {
-            (Precision::Second.date_ticks(input.read(DAYS, bound)[row])? as i64, Precision::Second)
-        }
-        None => return Ok(None),
-    };
-    let (value, precision) = (Civil { tick, precision: of }, timestamp.precision());
+    let Some(value) = own_tick(input, bound, row)? else { return Ok(None) };
+    let Civil { tick, precision: of } = value;
+    let (argument, precision) = (bound.argument, timestamp.precision());
     if Precision::is_infinite(tick) {
         return Err(kernel::Error::Infinite { argument, value }.into());
     }
@@ -121,8 +134,7 @@ impl Scalar for NoTimestamps {
     type Plan = ();
 
     fn bind(&self, arguments: &Arguments<'_>) -> Result<()> {
-        let id = arguments.own_type_id(self.0)?;
-        if Type::Date.logical().is_some_and(|date| date.id() == id) {
+        if is_date(arguments.own_type_id(self.0)?) {
             return Err(Error::Date);
         }
         let value = "a value of another type".to_owned();
@@ -150,11 +162,10 @@ pub(super) fn check_bound(
         Constant::Value(given) => given.text(),
         _ => "a column".to_owned(),
     };
-    let is_date = Type::Date.logical().is_some_and(|date| date.id() == id);
     match Timestamp::of_id(id) {
         Some(bound) if bound.is_instant() == timestamp.is_instant() => Ok(()),
-        None if is_date && !timestamp.is_instant() => Ok(()),
-        None if !is_date => Err(Error::NotTimestamp { argument, value: shown() }),
+        None if is_date(id) && !timestamp.is_instant() => Ok(()),
+        None if !is_date(id) => Err(Error::NotTimestamp { argument, value: shown() }),
         _ => Err(Error::OtherType { argument, value: shown(), other: Argument::Ts }),
     }
 }
@@ -219,23 +230,17 @@ impl Scalar for Compared {
     }
 
     fn execute(&self, plan: Option<&Self::Plan>, input: &Chunk<'_>, output: &mut Output<'_>) -> Result<()> {
-        let (id, bound) = (input.type_id(Self::BOUND), Self::BOUND);
-        output.null_where(input, bound);
+        output.null_where(input, Self::BOUND);
         let (out, validity) = output.write(TICKS);
         let mut rows = out.iter_mut().enumerate().filter(|(row, _)| is_valid(validity, *row)).peekable();
         if rows.peek().is_none() {
             return Ok(());
         }
         let points = plan.and_then(Option::as_ref).ok_or(Error::NotConstant)?;
-        if let Some(of) = Timestamp::of_id(id) {
-            let bounds = input.read(TICKS, bound);
-            rows.for_each(|(row, out)| *out = self.point(points, bounds[row], of.precision()));
-        } else {
-            let days = input.read(DAYS, bound);
-            for (row, out) in rows {
-                // In seconds, which hold every DATE.
-                let second = Precision::Second.date_ticks(days[row])? as i64;
-                *out = self.point(points, second, Precision::Second);
+        for (row, out) in rows {
+            // The bare word NULL is no bound.
+            if let Some(Civil { tick, precision }) = own_tick(input, Self::BOUND, row)? {
+                *out = self.point(points, tick, precision);
             }
         }
         Ok(())

@@ -75,7 +75,8 @@ impl Clocked {
         Ok(Some(LocalBuckets::new(zone, grid, precision)))
     }
 
-    const fn anchor(self) -> Parameter {
+    /// The anchor.
+    pub(super) const fn anchor(self) -> Parameter {
         Parameter { index: self.zone.index + 1, argument: Argument::Anchor }
     }
 }

@@ -11,6 +11,7 @@ use crate::ffi::{
     Arguments, BOOLEANS, Chunk, Constant, INTEGERS, Output, Parameter, Registry, Scalar, TICKS,
 };
 use kernel::{Civil, Edge, Grid, Interval, Precision, is_valid};
+use std::borrow::Cow;
 
 /// Registers them all.
 pub(super) fn register(registry: &Registry) -> Result<(), LoadError> {
@@ -96,6 +97,20 @@ fn not_stored(macro_name: &str, width: Interval, precision: Precision, (start, e
         "{macro_name}: the stored pane from {start} to {end} is not of width {width}; give width, zone and origin as the store has them"
     );
     Error::Refused { line }
+}
+
+/// Refuses a pane that is no bucket.
+fn require_stored(
+    macro_name: &str,
+    buckets: &Buckets,
+    width: Interval,
+    precision: Precision,
+    (start, end): (i64, i64),
+) -> Result<()> {
+    match buckets.bucket(start) == (start.into(), end.into()) {
+        true => Ok(()),
+        false => Err(not_stored(macro_name, width, precision, (start, end))),
+    }
 }
 
 /// Where the window starts that ends with a pane and is so many panes long; a pane that is no bucket is refused.
@@ -249,8 +264,7 @@ impl Scalar for WindowAt {
                 "window_at: a zone needs the width of its buckets; give width, such as INTERVAL '1 day'";
             return Err(Error::Refused { line: line.to_owned() });
         }
-        let anchor = Parameter { index: grid.zone.index + 1, argument: Argument::Anchor };
-        anchor_ticks(arguments, anchor, self.timestamp)?;
+        anchor_ticks(arguments, grid.anchor(), self.timestamp)?;
         let lookback = known_length(arguments, self.lookback(), self.timestamp.precision())?;
         Ok(lookback.map(|(value, ticks)| Ending::OfPanes(value, ticks)))
     }
@@ -265,9 +279,10 @@ impl Scalar for WindowAt {
             has.then(|| parameters.map(|parameter| input.read(TICKS, parameter)[row]))
         };
         let windows = |row| match ending {
-            Ending::Windows(windows) => Ok(Some(windows.clone())),
+            Ending::Windows(windows) => Ok(Some(Cow::Borrowed(windows))),
             &Ending::OfPanes(value, lookback) => {
-                pane(Self::PANE, row).map(|pane| self.windows_of((value, lookback), pane)).transpose()
+                let of_pane = |pane| self.windows_of((value, lookback), pane).map(Cow::Owned);
+                pane(Self::PANE, row).map(of_pane).transpose()
             }
         };
         for row in 0..input.len() {
@@ -281,9 +296,13 @@ impl Scalar for WindowAt {
                     if let Some([start, end]) = pane(Self::HELD, row)
                         && let Some(windows) = windows(row)?
                     {
-                        if windows.buckets.bucket(start) != (start.into(), end.into()) {
-                            return Err(not_stored("window_at", windows.width, precision, (start, end)));
-                        }
+                        require_stored(
+                            "window_at",
+                            &windows.buckets,
+                            windows.width,
+                            precision,
+                            (start, end),
+                        )?;
                         let [since, until] = self.edges(&windows, tick)?;
                         held = (since..until).contains(&start);
                     }
@@ -340,11 +359,8 @@ impl Scalar for Stored {
         let validity = [Self::START, Self::END].map(|bound| input.validity(bound));
         let macro_name = input.texts(Self::MACRO);
         for row in (0..input.len()).filter(|&row| validity.iter().all(|mask| is_valid(*mask, row))) {
-            let (start, end) = (starts[row], ends[row]);
-            if buckets.bucket(start) != (start.into(), end.into()) {
-                let precision = self.timestamp.precision();
-                return Err(not_stored(macro_name(row), *width, precision, (start, end)));
-            }
+            let (pane, precision) = ((starts[row], ends[row]), self.timestamp.precision());
+            require_stored(macro_name(row), buckets, *width, precision, pane)?;
         }
         output.write(BOOLEANS).0.fill(1);
         Ok(())
